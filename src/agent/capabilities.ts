@@ -6,11 +6,11 @@ import { hostHasIpv6 } from './net/address-family.ts';
 import { openTransport } from './probes/icmp/open-transport.ts';
 import type { EchoReceiver } from './probes/icmp/ping-transport.ts';
 
-/** For a socket that is closed again at once. */
+/** For a test socket that is closed at once. */
 const NOBODY: EchoReceiver = { reply() {}, error() {}, broken() {} };
 
 /**
- * What this process can do on this machine: the service assigns only such checks.
+ * The capabilities of this process on this machine: the service assigns only checks that need no others.
  *
  * @param captures whether packets can be captured now: read by each poll
  */

@@ -37,7 +37,7 @@ export interface DaemonParts {
   readonly backend: Backend;
   readonly tools: RunTools['parts'];
   readonly secrets: Pick<AgentSecrets, 'take' | 'admit' | 'missing'>;
-  /** null: no diagnostic passes. */
+  /** null for no diagnostic passes. */
   readonly evidence: EvidenceBudget | null;
   /** Gets every result, after the backend. */
   readonly onResult?: ((result: CheckResult) => void) | undefined;
@@ -51,7 +51,7 @@ const MAX_MISSING_LOGGED = 20;
 const MISSED_PER_YIELD = 100;
 /** Longest wait of slots for the current assignment, milliseconds. */
 const ASK_LIMIT_MS = 5_000;
-/** For deliveries that are left after the last run, milliseconds. */
+/** The time for remaining deliveries after the last run, milliseconds. */
 const FLUSH_LIMIT_MS = 5_000;
 /** The lease expires by itself if this is too short. */
 const RELEASE_LIMIT_MS = 3_000;

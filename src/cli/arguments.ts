@@ -4,18 +4,18 @@ import { OUTPUT_FORMATS } from './print/output-format.ts';
 /** The argument of the commands that read a check file. */
 export const CHECK_FILE = 'the check file (YAML or JSON)';
 
-/** For arguments and options whose empty value would mean something else. */
+/** Refuses an empty value of an argument or option, which would have another meaning. */
 export function notEmpty(value: string): string {
   if (value === '') throw new InvalidArgumentError('It must not be empty.');
   return value;
 }
 
-/** For an option that may be given several times. */
+/** Collects the values of an option that may be given several times. */
 export function collect(value: string, previous: readonly string[]): readonly string[] {
   return [...previous, value];
 }
 
-/** For a whole number from 1 to `max`. */
+/** Parses a whole number from 1 to `max`. */
 export function wholeNumberUpTo(max: number): (value: string) => number {
   return (value) => {
     const count = /^\d{1,9}$/.test(value) ? Number(value) : 0;
@@ -24,7 +24,7 @@ export function wholeNumberUpTo(max: number): (value: string) => number {
   };
 }
 
-/** @param what one line of JSON is */
+/** @param what the noun for the content of one line of JSON */
 export function outputOption(what: string): Option {
   return new Option('--output <format>', `pretty for people, json for one ${what} per line`)
     .choices(OUTPUT_FORMATS)

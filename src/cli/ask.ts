@@ -1,19 +1,20 @@
 import { createInterface } from 'node:readline';
 import type { Terminal } from './terminal.ts';
 
-/** Asks one question after the other. */
+/** Asks questions one after the other. */
 export interface Questions {
   /**
-   * Asks on stderr. A line that was typed before the question is the answer, as where several were pasted.
+   * Asks on stderr. A line that was entered before the question counts as its answer, for example if several lines
+   * were pasted.
    *
-   * @returns the line that was typed; null at the end of the input, or when the signal has aborted
+   * @returns the entered line; null at the end of the input, or when the signal has aborted
    */
   ask(question: string): Promise<string | null>;
-  /** Leaves no listener behind. */
+  /** Removes all listeners. */
   close(): void;
 }
 
-/** Whether somebody can answer: stdin and stderr, where the question is, are terminals. */
+/** Whether a user can answer: stdin and stderr are terminals. */
 export function canAsk({ input, stderr }: Pick<Terminal, 'input' | 'stderr'>): boolean {
   return stderr.isTTY === true && input?.().isTTY === true;
 }

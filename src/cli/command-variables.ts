@@ -73,10 +73,10 @@ const VARIABLES = {
 
 export type VariablesOf = Readonly<Record<keyof typeof VARIABLES, Rows>>;
 
-/** What a command reads with one of its options, or in one of its subcommands. */
+/** Groups of variables that a command reads only with an option or in a subcommand. */
 const WITHIN: Readonly<Record<string, string>> = { report: 'run', accountRemoval: 'account' };
 
-/** The help of these commands lists them; where such a command runs, it reads them anyway. */
+/** Loads the variables for the help of the given command, which reads them anyway when it runs. */
 export async function variablesFor(args: readonly string[]): Promise<VariablesOf> {
   const rows = Object.entries(VARIABLES).map(async ([name, load]) => {
     const isNamed = args.includes(WITHIN[name] ?? name);

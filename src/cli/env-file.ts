@@ -5,7 +5,7 @@ import { MAX_VARIABLES } from '../wire/v1/limits.ts';
 
 const MAX_NAMED_LINES = 20;
 
-/** What is wrong with a line. Reads on after the number of the line, and never repeats its text. */
+/** A problem in a line. The message follows the line number, and never contains text of the line. */
 interface EnvProblem {
   /** From 1. */
   readonly line: number;
@@ -35,7 +35,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const { shape } = ownVariableSchema;
 
 /**
- * The variables of an env file, all of them secrets. The form of its lines: parseEnvText.
+ * Reads the variables of an env file, all of which are secrets. See parseEnvText for the format.
  *
  * @throws VedetteError of kind `input`: with code ENV_FILE_UNREADABLE like readInputText, and
  *   with ENV_FILE_INVALID, the first problem and the lines of the others, but none of their text
@@ -74,7 +74,7 @@ export function parseEnvText(text: string): EnvText {
   const variables: OwnVariable[] = [];
   const problems: EnvProblem[] = [];
   const lineOfName = new Map<string, number>();
-  // Also within quotes, as Node does; \r is the escape for a carriage return there.
+  // Also within quotes, as in Node, where \r is the escape for a carriage return.
   const lines = text.replace(/\r\n?/g, '\n');
   let line = 1;
   for (let at = 0; at < lines.length; ) {
@@ -137,7 +137,7 @@ function readQuoted(lines: string, start: number, quote: '"' | "'"): Read {
     text += escaped ?? char;
     if (escaped !== undefined) at += 1;
   }
-  // The lines after it are not parsed: the opening quote itself may be the mistake.
+  // Later lines are not parsed, because the opening quote itself may be the mistake.
   return { problem: `begins with ${quote}, which is never closed`, end: lines.length };
 }
 

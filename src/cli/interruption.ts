@@ -3,7 +3,7 @@ import { StopSignals } from '../runtime/lifecycle.ts';
 import type { Logger } from '../runtime/logger.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 
-/** Cancelled checks end within milliseconds; any that do not are abandoned. */
+/** Cancelled checks end within milliseconds; those that take longer than this are abandoned. */
 const GRACE_MS = 5_000;
 
 /** Whether a command was interrupted, and the exit code that it then returns. */

@@ -1,8 +1,8 @@
-/** Lines out of chunks; one that is too long is left out, so that it does not grow in memory. */
+/** Splits chunks into lines. Drops lines that are too long, so that they do not grow in memory. */
 export class LineSplitter {
   readonly #maxBytes: number;
   readonly #onLine: (line: string) => void;
-  /** What there is of the line; null if it is too long. */
+  /** The parts of the current line; null if it is too long. */
   #parts: Buffer[] | null = [];
   #bytes = 0;
 
@@ -23,7 +23,7 @@ export class LineSplitter {
     this.#add(chunk.subarray(from));
   }
 
-  /** What came last has no line feed, but is a line, too. */
+  /** Ends the input. The last part counts as a line even without a line feed. */
   end(): void {
     const parts = this.#parts;
     this.#parts = [];

@@ -22,7 +22,7 @@ const output = new StandardOutput(stdout, stderr);
 
 const exitCode = await runProgram(process.argv.slice(2), terminal, (code) => process.exit(code));
 process.exitCode = exitCode;
-// Not waited for: where the reader of a pipe neither reads nor closes it, this never comes.
+// Not awaited: if the reader of a pipe neither reads nor closes it, this never resolves.
 void output.settle(exitCode).then((settled) => {
   process.exitCode = settled;
 });

@@ -47,10 +47,10 @@ export async function runProgram(
 }
 
 /**
- * The command line. Commands load their modules when they are called, so that help and validation
- * do not wait for what only probes need.
+ * Creates the command line. Commands load their modules when they are called, so that help and validation need
+ * not load modules that only probes use.
  *
- * @param finished gets the exit code of the command that ran
+ * @param finished called with the exit code of the command that ran
  */
 function createProgram(
   terminal: Terminal,
@@ -58,8 +58,8 @@ function createProgram(
   exitNow: ExitNow,
   finished: (exitCode: number) => void,
 ): Command {
-  // By then a daemon has written all that it could. Without this, unread output lines would keep
-  // the process alive for as long as their reader lives.
+  // At this point a daemon has written all its output. Without this, unread output lines would keep the process
+  // alive as long as their reader lives.
   const daemonEnded = (exitCode: number): void => {
     finished(exitCode);
     exitNow(exitCode);
@@ -128,7 +128,7 @@ function createProgram(
     .argument('[file]', `${CHECK_FILE} (default: "vedette.yaml")`, notEmpty)
     .option('--file <file>', 'the same, as an option', notEmpty)
     .option('--data <dir>', 'folder of the database, results and keys', notEmpty, './.vedette')
-    .option('--open', 'open the page for signing in in the browser', false)
+    .option('--open', 'open the sign-in page in the browser', false)
     .option('--all', 'print every run, also of more than 20 checks', false)
     .addHelpText('after', variableTable(variables.up))
     .addHelpText('after', helpAfter('up'))
@@ -154,7 +154,7 @@ function createProgram(
 
   const account = program
     .command('account')
-    .summary('list, make, export and remove accounts, on the machine of the service')
+    .summary('list, create, export and remove accounts, on the machine of the service')
     .description('Works on the database of the service.')
     .helpCommand(false);
   addAccountCommands(account, { variables, terminal, exitNow, finished });
@@ -180,9 +180,9 @@ function createProgram(
     });
   user
     .command('reset-password')
-    .summary('print a link by which a user chooses a new password')
+    .summary('print a link with which a user chooses a new password')
     .description(
-      'Makes a link by which a user chooses a new password. It works once, for 24 hours; when it is used, the user is signed out everywhere.',
+      'Creates a link with which a user chooses a new password. It works once, for 24 hours; when it is used, the user is signed out everywhere.',
     )
     .argument('<email>', 'the email of the user', notEmpty)
     .addHelpText('after', variableTable(variables.user, NAMED_DATABASE))
@@ -196,7 +196,7 @@ function createProgram(
   program
     .command('completion')
     .summary('print a script that completes command lines in a shell')
-    .description('Prints a script by which a shell completes the commands and options of vedette.')
+    .description('Prints a script that completes commands and options of vedette in a shell.')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
     .addHelpText('after', helpAfter('completion'))
     .action(async (shell: Shell) => {

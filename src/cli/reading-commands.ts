@@ -8,7 +8,7 @@ import type { StatusOptions } from './status/status-command.ts';
 import type { Terminal } from './terminal.ts';
 
 const CHECK = 'the id of the check';
-/** What the API returns at once. */
+/** The maximum that the API returns at once. */
 const MAX_RUNS = 100;
 
 interface ReadingCommandsParts {
@@ -16,7 +16,7 @@ interface ReadingCommandsParts {
   /** The variables of each command, for its help. */
   readonly variables: Readonly<Record<'status' | 'history' | 'explain', readonly VariableRow[]>>;
   readonly exitNow: (exitCode: number) => void;
-  /** Gets the exit code of the command that ran. */
+  /** Called with the exit code of the command that ran. */
   readonly finished: (exitCode: number) => void;
 }
 
@@ -29,10 +29,10 @@ export function addReadingCommands(
     .command('status')
     .summary('print what is down at a service')
     .description(
-      'Prints what is down at the service at SERVICE_URL, since when, why and from where, and how many checks are in each state.',
+      'Prints which checks are down at the service at SERVICE_URL, since when, why and in which locations, and how many checks are in each state.',
     )
-    .option('--down', 'list only what is failing', false)
-    .option('--watch', 'show it again after each change', false)
+    .option('--down', 'list only failing checks', false)
+    .option('--watch', 'update the output after each change', false)
     .addOption(outputOption('object'))
     .addHelpText('after', variableTable(variables.status))
     .addHelpText('after', helpAfter('status'))
@@ -57,7 +57,7 @@ export function addReadingCommands(
     });
   program
     .command('explain')
-    .summary('print how a check runs, and why so')
+    .summary('print how a check runs, and which settings decide this')
     .description(
       'Prints the settings in effect for a check at the service at SERVICE_URL and where each comes from (the check, its group, the account or the default), its next five slots, and the agents of its private locations.',
     )

@@ -32,7 +32,7 @@ export function isOurFault(thrown: unknown): boolean {
   return !(thrown instanceof VedetteError) || thrown.kind === 'internal';
 }
 
-/** EMFILE is the limit of this process; against that of the machine (ENFILE), raising it is no help. */
+/** Whether the process reached its limit (EMFILE). Raising it does not help against the limit of the machine (ENFILE). */
 function isShortOfDescriptors(thrown: unknown): boolean {
   return !(thrown instanceof VedetteError) && systemCodeOf(thrown) === 'EMFILE';
 }

@@ -2,8 +2,8 @@ import { systemCodeOf } from '../runtime/errors.ts';
 import { EXIT, type TerminalStream } from './terminal.ts';
 
 /**
- * Notices when stdout cannot be written. A reader that closed it (`| head`) is no error. When the
- * disk is full the results are lost, so the exit code must not report success.
+ * Detects that stdout cannot be written. A reader that closed it (`| head`) is not an error. If the disk is full,
+ * results are lost, so the exit code must not report success.
  */
 export class StandardOutput {
   readonly #stdout: TerminalStream;
@@ -16,11 +16,11 @@ export class StandardOutput {
     stdout.on('error', (error) => {
       this.#errorCode ??= systemCodeOf(error) ?? 'unknown';
     });
-    // Nobody is left to read the error.
+    // An error of stderr cannot be reported.
     stderr.on('error', () => {});
   }
 
-  /** The exit code after all output so far was written, or failed to be. */
+  /** Returns the exit code after all output was written or has failed. */
   async settle(exitCode: number): Promise<number> {
     await new Promise<void>((resolve) => {
       if (this.#stdout.writable) this.#stdout.write('', () => resolve());

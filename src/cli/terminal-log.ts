@@ -17,7 +17,7 @@ export function createTerminalLog(
   return createLogger({ level, destination: stderr, format: 'pretty', colour, clock, scrub });
 }
 
-/** LOG_LEVEL where it is set, else the level that the command prefers. */
+/** LOG_LEVEL if it is set, else the default level of the command. */
 export function logLevelOr(
   { env }: Terminal,
   { logLevel }: Pick<RunConfig, 'logLevel'>,

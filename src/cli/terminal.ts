@@ -15,7 +15,7 @@ type TerminalInput = Readable & { readonly isTTY?: boolean };
 export interface Terminal {
   readonly stdout: TerminalStream;
   readonly stderr: TerminalStream;
-  /** Opens stdin, for the commands that ask. Left out, there is nobody to ask. */
+  /** Opens stdin, for commands that ask questions. Default: no questions can be asked. */
   readonly input?: () => TerminalInput;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Emits SIGINT, SIGTERM, uncaughtException and unhandledRejection. */
@@ -36,7 +36,7 @@ export const EXIT = {
   drift: 4,
   /** A bug in this program. */
   internal: 70,
-  /** As in shells, 128 and the signal's number. */
+  /** As in shells: 128 plus the number of the signal. */
   interrupted: 130,
   closedOutput: 141,
   terminated: 143,

@@ -4,7 +4,7 @@ import { systemCodeOf, VedetteError } from '../runtime/errors.ts';
 export interface NewFileOptions {
   /** Whether an existing file may be replaced. */
   readonly force: boolean;
-  /** What to do instead of that, such as `choose another name`. */
+  /** The alternative to replacing the file, such as `choose another name`. */
   readonly another: string;
   /** The code of the error that is thrown. */
   readonly code: string;

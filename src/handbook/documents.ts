@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { systemCodeOf, VedetteError } from '../runtime/errors.ts';
 import { HANDBOOK_DOCUMENTS } from './topics.ts';
 
-/** The package stands at the same distance from src and from dist. */
+/** The package has the same relative path from src and from dist. */
 const PACKAGE = new URL('../../', import.meta.url);
 
 /**

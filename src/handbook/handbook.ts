@@ -40,11 +40,11 @@ export async function loadHandbook(): Promise<Handbook> {
 }
 
 /**
- * Its pages are made when they are first read: that takes 0.2 s of CPU time, and a service
- * that is never asked for them starts without it.
+ * Its pages are rendered when they are first read: that takes 0.2 s of CPU time, which a service
+ * without readers of the handbook saves.
  *
  * @param documents the texts of the documents by their paths in the package
- * @param topics others than those of Vedette, for tests
+ * @param topics instead of the topics of Vedette, for tests
  */
 export function createHandbook(
   documents: ReadonlyMap<string, string>,
@@ -148,7 +148,7 @@ function linkTarget(
   byAddress: ReadonlyMap<string, LinkTarget>,
   topics: readonly Topic[],
 ): LinkTarget | null {
-  // The host stands for the root of the package.
+  // The root of the URL represents the root of the package.
   const base = `file:///${document}`;
   if (!URL.canParse(href, base)) return null;
   const url = new URL(href, base);

@@ -56,7 +56,7 @@ const NAME = /^[A-Za-z][\w.-]*$/;
 const COMPOUND = /^[A-Z][a-z]+(?:[A-Z][a-z]+)+$/;
 const COMMENT = /<!--[\s\S]*?-->/g;
 
-/** The sections of a document, in its order. What stands before the first heading is dropped. */
+/** The sections of a document, in its order. Text before the first heading is dropped. */
 export function sectionsOf(text: string): readonly SourceSection[] {
   const sections: { source: string; level: number; tokens: Token[] }[] = [];
   for (const token of new Lexer({ gfm: true }).lex(text)) {
@@ -73,7 +73,7 @@ function isHeading(token: Token): token is Tokens.Heading {
   return token.type === 'heading';
 }
 
-/** The anchor of a heading, as GitHub makes it. */
+/** The anchor of a heading, by the rules of GitHub. */
 export function anchorOf(source: string): string {
   return source
     .toLowerCase()
@@ -86,7 +86,7 @@ export function headingInlines(source: string): readonly Inline[] {
 }
 
 /**
- * Raw HTML becomes text, except comments, which are dropped. Pictures become their description.
+ * Raw HTML becomes text, except comments, which are dropped. An image becomes its description.
  *
  * @throws Error where a document uses Markdown that the handbook does not know
  */
@@ -163,7 +163,7 @@ function inlinesOf(
   });
 }
 
-/** A first cell that is one name alone: in code, or in capitals within such as VedetteAgentDown. */
+/** The name if the first cell is only a name: in code, or a word with inner capitals such as VedetteAgentDown. */
 function definedName([first = []]: readonly Cell[]): string | null {
   const [only] = first;
   if (first.length !== 1 || (only?.kind !== 'code' && only?.kind !== 'text')) return null;

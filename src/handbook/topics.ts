@@ -3,7 +3,7 @@ export interface Topic {
   /** In the address `/docs/NAME` and in `vedette help NAME`. No command has the same name. */
   readonly name: string;
   readonly title: string;
-  /** What it answers, in a few words, for the list of topics. */
+  /** Its content in a few words, for the list of topics. */
   readonly summary: string;
   /** The path of its document in the package. */
   readonly document: string;
@@ -166,7 +166,7 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
       {
         name: 'timing',
         title: 'How times are measured',
-        summary: 'exactness of times, and runs without a verdict',
+        summary: 'accuracy of times, and runs without a verdict',
         document: AGENT,
         headings: ['Timing and CPU starvation'],
       },
@@ -199,7 +199,7 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
       {
         name: 'upgrades',
         title: 'Upgrades',
-        summary: 'the order of an upgrade, and the way back',
+        summary: 'the order of an upgrade, and how to go back',
         document: SERVICE,
         headings: ['Upgrades'],
       },
@@ -340,7 +340,7 @@ export const TOPIC_GROUPS: readonly TopicGroup[] = [
       {
         name: 'compose',
         title: 'Docker Compose',
-        summary: 'all of it on one machine',
+        summary: 'everything on one machine',
         document: CONTAINERS,
         headings: ['Docker Compose'],
       },

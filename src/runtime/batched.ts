@@ -8,9 +8,9 @@ interface Waiting<Item, Answer> {
 
 /**
  * Batches concurrent calls (the loader pattern): a change wakes all held polls of a location, and one
- * database statement for all of them costs about as much as for one.
+ * database statement for all of them costs about as much as a statement for one poll.
  *
- * An answer is read after its call. Batches with the same key run one after the other: calls during a
+ * An answer is always read after its call began. Batches with the same key run one after the other: calls during a
  * batch wait for the next one.
  *
  * @param run returns the answers in the order of the items; where it throws, each call rejects

@@ -38,7 +38,7 @@ const slept = new WeakMap<Clock, Slept>();
 const MAX_AGE_MS = 1_000;
 const SAME_MS = 20;
 
-/** A system call: read once a second, and when the wall clock jumped. */
+/** It takes a system call, so it is read once a second, and when the wall clock has jumped. */
 function suspendedMs(clock: Clock, monotonicMs: number): number {
   const known = slept.get(clock);
   const wallMs = clock.wallMs();

@@ -5,13 +5,13 @@
  * - `config`: an environment variable is wrong
  * - `permission`: the process lacks a right it needs
  * - `environment`: the machine refused something (port taken, disk full)
- * - `internal`: a fault of our own
+ * - `internal`: a bug of Vedette
  */
 export type ErrorKind = 'usage' | 'input' | 'config' | 'permission' | 'environment' | 'internal';
 
 /**
- * The only error that our own code throws on purpose. Its message is one line for users: what is
- * wrong, where, and what to do.
+ * The only error that the code of Vedette throws on purpose. Its message is one line for users that says
+ * what is wrong, where, and what to do.
  */
 export class VedetteError extends Error {
   readonly kind: ErrorKind;

@@ -3,8 +3,8 @@ import type { Clock } from './clock.ts';
 const waiting: (() => void)[] = [];
 
 /**
- * Lets sockets and timers run. One waiting caller resumes per iteration of the event loop: an iteration
- * takes as long as one piece of work, however many callers do long work at once.
+ * Lets sockets and timers run. One waiting caller resumes per iteration of the event loop, so an iteration
+ * takes as long as one piece of work, even if many callers do long work at once.
  */
 export function yieldToEventLoop(): Promise<void> {
   return new Promise((resolve) => {
@@ -13,7 +13,7 @@ export function yieldToEventLoop(): Promise<void> {
   });
 }
 
-/** Work between two yields. */
+/** The duration of the work between two yields. */
 const YIELD_AFTER_MS = 5;
 
 /** Call after each piece of work: yields to the event loop when it is time. */

@@ -18,9 +18,9 @@ export interface FaultGuardOptions {
 }
 
 /**
- * Handles uncaught errors, which are always faults of our own. The state of the process is unknown
- * after one, so it must end; its results are still good, so it drains as on SIGTERM. Logs only the
- * first: later ones are mostly its consequences.
+ * Handles uncaught errors, which are always bugs of Vedette. The state of the process is unknown
+ * after one, so the process must end; its results are still valid, so it drains as on SIGTERM. Logs only
+ * the first error: later ones are mostly its consequences.
  */
 export function guardAgainstFaults(options: FaultGuardOptions): FaultGuard {
   const { emitter, log, stop } = options;

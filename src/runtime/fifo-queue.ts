@@ -1,7 +1,7 @@
 /** Taken items are cut off the array once there are this many, and more than those that wait. */
 const MIN_CUT = 1024;
 
-/** First in, first out, at constant cost however long it gets. */
+/** First in, first out, at constant cost regardless of its length. */
 export class Queue<Item> {
   #items: (Item | undefined)[] = [];
   #head = 0;

@@ -15,7 +15,7 @@ export interface StopOptions {
   /** Emits the signals: `process`, or a test's emitter. */
   readonly emitter: EventEmitter;
   readonly clock: Clock;
-  /** From the first request to stop until `now`; 0 is both at once. */
+  /** The milliseconds from the first request to stop until `now`; with 0 both come at once. */
   readonly graceMs: number;
   readonly log: Logger;
 }
@@ -56,7 +56,7 @@ export class StopSignals {
     return this.#now.signal;
   }
 
-  /** What a first signal does. Further calls do nothing. `cause` completes "stopping: …". */
+  /** Stops like a first signal. Further calls do nothing. `cause` completes "stopping: …". */
   request(cause: string): void {
     if (this.stopping.aborted) return;
     const { clock, graceMs, log } = this.#options;

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 
 /**
- * Loads one of our modules with all its imports, one file after the other, before an `import()` of it.
+ * Loads a module of Vedette with all its imports, one file after the other, before an `import()` of it.
  * `import()` alone opens all files of one level of imports at once, some 100 for the languages of zod:
  * too many for a process with few file descriptors.
  *

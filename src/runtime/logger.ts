@@ -11,7 +11,7 @@ export type Logger = PinoLogger;
 
 export interface LoggerOptions {
   readonly level: LogLevel;
-  /** stderr, as a rule: stdout is for results. */
+  /** Usually stderr: stdout is for results. */
   readonly destination: Writable;
   /** `json`: one object a line, for machines. `pretty`: one readable line. */
   readonly format: 'json' | 'pretty';
@@ -20,19 +20,19 @@ export interface LoggerOptions {
   readonly clock?: Clock;
   /** Masks secrets in a JSON object, which has no level and time. */
   readonly scrub?: (json: string) => string;
-  /** Receives each `err` that is logged at the levels error and fatal: our own faults. Must not throw. */
+  /** Receives each `err` that is logged at the levels error and fatal: bugs of Vedette. Must not throw. */
   readonly onError?: (error: unknown) => void;
 }
 
 /** pino's number of the level error. */
 const ERROR_LEVEL = 50;
 
-/** Lines that wait for a reader of the log. A pipe without a reader must not fill the memory. */
+/** The limit of lines that wait for a reader of the log. A pipe without a reader must not fill the memory. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /**
- * The log of this process. Never throws and never waits: without a destination it is silent; where
- * nobody reads it, it drops lines and logs their number once it is read again.
+ * The log of this process. Never throws and never waits: without a destination it is silent; while
+ * nobody reads it, it drops lines, and logs their number when it is read again.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const { level, destination, format, colour = false, clock = systemClock, onError } = options;
@@ -80,7 +80,7 @@ export function createLogger(options: LoggerOptions): Logger {
   );
 }
 
-/** Level and time are ours and not scrubbed: a secret may be `info`, or a year. */
+/** Level and time cannot contain secrets and are not scrubbed: a secret may be `info`, or a year. */
 const HEAD = /^\{"level":"[a-z]+","time":"[^"\\]*",/;
 
 /** Ends with a line feed, like the given line. */

@@ -9,9 +9,9 @@ export interface RunEveryOptions {
   readonly everyMs: number;
   /** The longest wait after failures. */
   readonly maxMs: number;
-  /** The log line of a failure, before its message. */
+  /** The start of the log line of a failure; its message follows. */
   readonly failure: string;
-  /** A failure is logged when its kind differs from that of the run before. */
+  /** A failure is logged if its kind differs from that of the previous run. */
   readonly kindOf: (error: unknown) => string;
   readonly log: Logger;
   /** Ends a wait early. */

@@ -12,18 +12,18 @@ const HEAD_BYTES = 1 + KEY_NAME_BYTES + NONCE_BYTES + TAG_BYTES;
 /** The length of a key in bytes. */
 export const KEY_BYTES = 32;
 
-/** Encrypts stored secrets: the database or the disk alone reveals nothing. */
+/** Encrypts stored secrets, so that neither the database nor the disk alone reveals them. */
 export interface SecretBox {
   /** The public names of its keys, the newest first: each sealed text starts with that of its own. */
   readonly keyNames: readonly string[];
   /**
-   * Encrypts with another key from now on, while not every replica has the newest.
+   * Encrypts with another key from now on, as long as not every replica has the newest one.
    *
-   * @param keyName of `keyNames`
+   * @param keyName one of `keyNames`
    */
   sealBy(keyName: string): void;
   /**
-   * @param context where it is stored, for example the table, the account and the row: it cannot be
+   * @param context where the text is stored, for example the table, the account and the row: it cannot be
    *   decrypted in any other context
    */
   seal(text: string, context: readonly string[]): Buffer;
@@ -70,10 +70,10 @@ export function createSecretBox(keys: readonly [Buffer, ...(readonly Buffer[])])
       const bytes = Buffer.from(sealed);
       const key = byName.get(keyNameIn(bytes));
       if (bytes[0] !== FORMAT || bytes.length < HEAD_BYTES) {
-        throw unreadable('it is not of a form that this release knows');
+        throw unreadable('this release does not know its format');
       }
       if (key === undefined) {
-        throw unreadable('its key is missing: put it behind the others in ENCRYPTION_KEY');
+        throw unreadable('its key is missing: add it after the other keys in ENCRYPTION_KEY');
       }
       const nonceEnd = 1 + KEY_NAME_BYTES + NONCE_BYTES;
       const nonce = bytes.subarray(1 + KEY_NAME_BYTES, nonceEnd);
@@ -84,7 +84,7 @@ export function createSecretBox(keys: readonly [Buffer, ...(readonly Buffer[])])
         const text = [decipher.update(bytes.subarray(HEAD_BYTES)), decipher.final()];
         return Buffer.concat(text).toString('utf8');
       } catch {
-        throw unreadable('it was changed, or moved from elsewhere');
+        throw unreadable('it was changed, or copied from another place');
       }
     },
 
@@ -115,7 +115,7 @@ function nameOf(key: Buffer): Buffer {
     .subarray(0, KEY_NAME_BYTES);
 }
 
-/** By a key that is derived for it: the key itself only encrypts. */
+/** Uses a derived key: the key itself is only for encryption. */
 function digestOf(key: Buffer, text: string, purpose: string): Buffer {
   const derived = createHmac('sha256', key).update(`vedette digest ${purpose}`).digest();
   return createHmac('sha256', derived).update(text).digest();

@@ -8,9 +8,9 @@ export interface ThrottleOptions {
   readonly periodMs?: number;
   /** Default: 32. Kinds beyond it share one line per period. */
   readonly maxKinds?: number;
-  /** False: a problem that goes on is logged again only after a period without it. Default: true. */
+  /** False: a continuing problem is logged again only after a period without it. Default: true. */
   readonly repeats?: boolean;
-  /** The fields for how often the kind occurred since its last line. Default: `count`. */
+  /** Makes the fields for the number of occurrences since the last line of the kind. Default: `count`. */
   readonly countFields?: (count: number) => Fields;
 }
 
@@ -24,7 +24,7 @@ export class ThrottledLog {
   readonly #clock: Clock;
   readonly #log: Logger;
   readonly #options: Required<ThrottleOptions>;
-  /** By kind; the one that was logged longest ago is the first. */
+  /** By kind; the kind with the oldest line comes first. */
   readonly #entries = new Map<string, Entry>();
 
   constructor(clock: Clock, log: Logger, options: ThrottleOptions = {}) {
@@ -70,7 +70,7 @@ export class ThrottledLog {
     this.#log[level]({ ...fields, ...countFields(count) }, message);
   }
 
-  /** A peer that chooses the kinds could choose new ones without end. */
+  /** Limits the kinds: a peer that chooses them could choose any number of new ones. */
   #keyOf(kind: string, nowMs: number): string {
     const { periodMs, maxKinds } = this.#options;
     if (this.#entries.has(kind) || this.#entries.size < maxKinds) return kind;

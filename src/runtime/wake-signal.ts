@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 import { sleep } from './wait.ts';
 
-/** Ends a wait early. A ring outside of a wait ends the next one at once. */
+/** Ends a wait early. A ring outside of a wait ends the next wait at once. */
 export class WakeSignal {
   #ring = new AbortController();
 

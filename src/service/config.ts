@@ -64,7 +64,7 @@ export interface ServiceConfig {
   readonly statementTimeoutMs: number;
   readonly logLevel: LogLevel;
   readonly shutdownGraceMs: number;
-  /** For each API key; a route may have a limit of its own. */
+  /** Requests per minute for each API key; a route may have its own limit. */
   readonly rateLimitPerMinute: number;
   /** Whether checks of all types may run every 10, 20 or 30 s; otherwise only API and TCP checks. */
   readonly allowSubMinute: boolean;
@@ -81,13 +81,13 @@ export interface ServiceConfig {
   readonly delivery: OutgoingConfig;
   /** The keys of stored secrets, the current one first; null for none. */
   readonly encryptionKeys: typeof ENCRYPTION_KEY_VARIABLE.whenUnset;
-  /** A file of plans; null for no limits. */
+  /** The path of the file of plans; null for no limits. */
   readonly plansFile: string | null;
   /** The URL of the service from outside, without a trailing slash; null for that of each request. */
   readonly publicUrl: string | null;
   /** Further names of the service, in lower case. */
   readonly serviceHosts: readonly string[];
-  /** Domains at and below which status pages can have theirs, in lower case; null for any. */
+  /** The custom domains of status pages must be one of these or below one, in lower case; null for any. */
   readonly customDomains: readonly string[] | null;
   /** Source addresses of checks in public locations. */
   readonly staticIpv6s: readonly string[];
@@ -99,9 +99,9 @@ export interface ServiceConfig {
   readonly auditRetentionDays: number;
   /** Null for passwords only. */
   readonly oidc: OidcConfig | null;
-  /** Their pages may use the API with a key. */
+  /** Origins whose pages may use the API with a key. */
   readonly corsOrigins: readonly string[];
-  /** Their X-Forwarded-For is trusted. */
+  /** Networks and addresses of proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly string[];
 }
 
@@ -317,10 +317,10 @@ export const SERVICE_VARIABLES = {
 } as const;
 
 const OWN_NAMES: readonly string[] = Object.values(SERVICE_VARIABLES).map(({ name }) => name);
-/** The proxies' names are similar to many others (FTP_PROXY, GOPROXY). */
+/** Names checked for typing errors. The names of proxy variables are too similar to others (FTP_PROXY, GOPROXY). */
 const GUARDED_NAMES = OWN_NAMES.filter((name) => !name.endsWith('_PROXY'));
 
-/** A test compares the README's table of variables with these rows. */
+/** The rows of the table of variables in the README; a test compares them. */
 export const SERVICE_ENVIRONMENT: readonly Pick<
   Variable<unknown>,
   'name' | 'default' | 'meaning' | 'allowed' | 'secret'
@@ -334,7 +334,7 @@ const NAMED_DATABASE = [
   { ...dataDir, meaning: 'Where DATABASE_URL is unset: the folder of the embedded database.' },
 ] as const;
 
-/** Where the contents of artifacts are. */
+/** The variables of the artifact store. */
 const ARTIFACT_STORE = [
   SERVICE_VARIABLES.s3Bucket,
   SERVICE_VARIABLES.s3Prefix,
@@ -348,7 +348,7 @@ const ARTIFACT_STORE = [
   SERVICE_VARIABLES.noProxy,
 ] as const;
 
-/** One of the first two has to be set. */
+/** The variables of maintenance commands. One of the first two must be set. */
 export const MAINTENANCE_ENVIRONMENT = {
   migrate: [...NAMED_DATABASE, statementTimeoutSeconds, logLevel],
   account: [...NAMED_DATABASE, statementTimeoutSeconds, logLevel],

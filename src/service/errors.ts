@@ -58,9 +58,9 @@ export function errorBody(
   return { statusCode: status, error: STATUS_CODES[status] ?? 'Error', message, attributes };
 }
 
-/** The most problems in an answer: a caller fixes the first ones first. */
+/** Maximum number of problems in a response: a caller fixes the first ones first. */
 export const MAX_PROBLEMS = 20;
-/** The most problems that validation collects. */
+/** Maximum number of problems that validation collects. */
 export const MAX_FOUND_PROBLEMS = 1000;
 
 /** 400: the request is understood and wrong. `problems` has at least one entry. */

@@ -64,7 +64,7 @@ import type { Passwords } from './users/password-hashing.ts';
 import type { VariableUses } from './variables/uses.ts';
 import type { Variables } from './variables/variables.ts';
 
-/** The service without HTTP. */
+/** All features of the service, without HTTP. */
 export interface Features
   extends AlertFeatures,
     HeartbeatFeatures,
@@ -118,9 +118,9 @@ export interface Features
   readonly variables: Variables;
   readonly variableUses: VariableUses;
   readonly certificates: Certificates;
-  /** For the metrics. */
+  /** Counts for the metrics. */
   counts(): FeatureCounts;
-  /** Background work until the signal aborts: assigns, expires, cleans up. Never rejects. */
+  /** Runs the background work (assignment, expiry, clean-up) until the signal aborts. Never rejects. */
   work(signal: AbortSignal): Promise<void>;
 }
 
@@ -136,7 +136,7 @@ export interface FeatureParts {
   readonly plans: Plans;
   /** Encrypts stored secrets; null if there is no key. */
   readonly secrets: SecretBox | null;
-  /** Whether credentials of checks and proxies are encrypted. Default: where there is a key. */
+  /** Whether credentials of checks and proxies are encrypted. Default: if there is a key. */
   readonly sealsCredentials?: () => boolean;
   readonly config: Pick<ServiceConfig, 'leaseMs' | 'retentionDays' | 'staticIpv6s'> & {
     readonly agentLimits?: ServiceConfig['agentLimits'];
@@ -156,7 +156,7 @@ export interface FeatureParts {
     readonly artifacts?: { readonly limits: ArtifactLimits };
     /** Default: all channels but e-mail and SMS. */
     readonly delivery?: OutgoingConfig;
-    /** Default: only the rules. */
+    /** Default: analyses use only the built-in rules. */
     readonly rootCause?: ServiceConfig['rootCause'];
     /** Default: DEFAULT_SESSION_LIMITS. */
     readonly sessions?: ServiceConfig['sessions'];
@@ -166,18 +166,18 @@ export interface FeatureParts {
     /** Default: none. */
     readonly oidc?: ServiceConfig['oidc'];
   };
-  /** Called for each attempt to send a notification. Default: for none. */
+  /** Called for each attempt to send a notification. Default: not called. */
   readonly onAttempt?: (attempt: NotificationAttempt) => void;
-  /** Whether people stop it with its agents, and let their machine sleep: `vedette up`. Default: false. */
+  /** Whether the service is regularly stopped or asleep together with its agents, as with `vedette up`. Default: false. */
   readonly isOnDemand?: boolean;
-  /** Of links in notifications. Default: PUBLIC_URL. */
+  /** The base of links in notifications. Default: PUBLIC_URL. */
   readonly linkBase?: LinkBase;
-  /** Default: the name servers of the machine, and what DELIVERY_DENY and DELIVERY_ALLOW let it reach. */
+  /** Default: uses the machine's name servers, and only addresses that DELIVERY_DENY and DELIVERY_ALLOW permit. */
   readonly domainProbe?: DomainProbe;
-  /** Default: those with the present cost. */
+  /** Default: hashes passwords with the current cost. */
   readonly passwords?: Passwords;
-  /** Default: by HTTP, from addresses that webhooks may reach, too. */
+  /** Default: downloads by HTTP from the addresses that webhooks may reach. */
   readonly pictureSource?: PictureSource;
-  /** Which addresses webhooks of subscribers may have. Default: public ones. */
+  /** The addresses that webhooks of subscribers may have. Default: public addresses. */
   readonly subscriberGuard?: AddressGuard;
 }

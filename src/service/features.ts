@@ -338,7 +338,7 @@ export function createFeatures(given: FeatureParts): Features {
       problems: alertFeatures.monitoringProblems.counts(),
     }),
     async work(signal) {
-      // Each maintenance task adds listeners, which is no leak.
+      // Each maintenance task adds a listener; Node would otherwise warn of a leak.
       setMaxListeners(0, signal);
       const ends = await Promise.allSettled(maintenance.map((run) => run(signal)));
       for (const end of ends) {

@@ -36,9 +36,9 @@ export interface ServiceParts {
   readonly stop: Pick<StopSignals, 'stopping' | 'now'>;
   /** Called once, when the service answers requests. */
   readonly onListening: (port: number, links: OwnersLinks) => void;
-  /** Called for each attempt to send a notification, for the terminal of the owner. Default: for none. */
+  /** Called for each attempt to send a notification, to print it on the owner's terminal. Default: not called. */
   readonly onAttempt?: (attempt: NotificationAttempt) => void;
-  /** Whether `onListening` hands links to the terminal of the owner; else the log has the setup link. */
+  /** Whether `onListening` prints links on the owner's terminal. Otherwise the setup link is logged. */
   readonly hasOwnersTerminal: boolean;
 }
 
@@ -51,7 +51,7 @@ export interface ServiceParts {
  * | starting | – | no answer | none: the port is not open |
  * | running | the port is open | 200 | answered |
  * | draining | `stop.stopping` | 503 | answered, while earlier ones are in progress |
- * | closing | no earlier one is left, or `stop.now` | no answer | the last ones end, then the store |
+ * | closing | no earlier request is left, or `stop.now` | no answer | the last ones end, then the store closes |
  *
  * @throws VedetteError where the configuration, the database, the port or the handbook is unusable
  */
@@ -157,7 +157,7 @@ async function serve(
 }
 
 /**
- * The link by which the owner of the terminal signs in; null if the service can be reached from other
+ * Creates the link with which the owner of the terminal signs in; null if the service can be reached from other
  * machines, or a proxy may publish it.
  */
 async function newSignInUrl(
@@ -171,7 +171,7 @@ async function newSignInUrl(
   return token === null ? null : `http://${inUrl(host)}:${port}/sign-in/${token}`;
 }
 
-/** The link by which somebody becomes the first user; null if none is offered. */
+/** Creates the link with which the first user is created; null if there is a user already. */
 async function newSetupUrl(
   { config: { host }, hasOwnersTerminal }: ServiceParts,
   { setup, serviceAddress }: Pick<Features, 'setup' | 'serviceAddress'>,
@@ -191,7 +191,7 @@ function inUrl(host: string): string {
 }
 
 async function logSetupUrl(store: Store, url: string, log: Logger): Promise<void> {
-  // Without an account nothing can be done; else users may not be wanted.
+  // Without an account the service cannot be used. With an account, users may not be wanted.
   const level = (await isWithoutAccount(store)) ? 'warn' : 'info';
   log[level](
     { url },

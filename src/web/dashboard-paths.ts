@@ -1,6 +1,6 @@
 /**
  * The paths of the dashboard's pages, by name: the service answers them with the dashboard, which shows the
- * page of that name (dashboard/pages/index.ts). `:name` stands for one part of a path.
+ * page of that name (dashboard/pages/index.ts). `:name` matches one part of a path.
  */
 export const DASHBOARD_PATHS = {
   overview: '/',

@@ -78,7 +78,7 @@ describe.skipIf(LACKING !== null)('a newcomer', () => {
     await trial.getByRole('button', { name: 'Try it' }).click();
     await trial.getByText(/^The run at \w+ has ended\.$/).waitFor();
     await trial.getByText('Passed', { exact: true }).waitFor();
-    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Create the check' }).click();
     await page.getByRole('heading', { level: 1, name: 'Shop', exact: true }).waitFor();
     await page.getByRole('button', { name: 'Run now' }).click();
     await page.locator('.page-header').getByText('Passing').waitFor();
@@ -89,7 +89,7 @@ describe.skipIf(LACKING !== null)('a newcomer', () => {
     await page.getByRole('link', { name: /^Webhook/ }).click();
     await field(page, 'Name').fill('Pager');
     await field(page, 'URL').fill(hook.url);
-    await page.getByRole('button', { name: 'Make the channel' }).click();
+    await page.getByRole('button', { name: 'Create the channel' }).click();
     await page.getByRole('heading', { level: 1, name: 'Pager' }).waitFor();
     await page.getByRole('button', { name: 'Send a test' }).click();
     await page.getByText('The receiver answered with status 202.').waitFor();
@@ -101,7 +101,7 @@ describe.skipIf(LACKING !== null)('a newcomer', () => {
     await field(page, 'Name').fill('Warehouse');
     await page.keyboard.press('Enter');
     await page.getByText('Waiting for an agent…').waitFor();
-    await page.getByRole('button', { name: 'Make a key' }).first().click();
+    await page.getByRole('button', { name: 'Create a key' }).first().click();
     const code = page.getByRole('tabpanel').locator('.block code');
     await page.getByText('it is not shown again').waitFor();
     const lines = (await code.textContent()) ?? '';
@@ -118,7 +118,7 @@ describe.skipIf(LACKING !== null)('a newcomer', () => {
     await page.goto(`${origin}/settings/users`);
     await page.getByRole('button', { name: 'Invite' }).click();
     await page.getByLabel('Email').fill('jo@example.com');
-    await page.getByRole('button', { name: 'Make the link' }).click();
+    await page.getByRole('button', { name: 'Create the link' }).click();
     const invitation = page.getByRole('dialog').locator('code');
     await invitation.waitFor();
     const reader = await openPage(browser(), { theme: 'dark', width: 1_440 });

@@ -172,7 +172,7 @@ describe('vedette up', LIMIT, () => {
     fixture.makeDatabase();
     const cli = fixture.start(env);
     const text = await cli.seen('stdout', /Stop/);
-    expect(text).toMatch(/ {2}Sign in +https?:\S+\/setup\/[\w-]{43} {2}\(makes the first user; /);
+    expect(text).toMatch(/ {2}Sign in +https?:\S+\/setup\/[\w-]{43} {2}\(creates the first user; /);
     expect(text).not.toContain('/sign-in/');
     cli.child.kill('SIGTERM');
     expect((await cli.ended).code).toBe(0);
@@ -230,7 +230,7 @@ describe('vedette up', LIMIT, () => {
     fixture.write(daily('other', url));
     const second = fixture.start();
     expect(await second.seen('stdout', / {2}Stop/)).toMatch(
-      / {2}Removed +1 check deactivated, 1 heartbeat deactivated, 1 status service deleted, 1 status page deleted, because the file has them no longer\n/,
+      / {2}Removed +1 check deactivated, 1 heartbeat deactivated, 1 status service deleted, 1 status page deleted, because the file no longer has them\n/,
     );
     second.child.kill('SIGTERM');
     expect(await second.ended).toMatchObject({ code: 0 });

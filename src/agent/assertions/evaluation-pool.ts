@@ -21,8 +21,8 @@ export interface PoolStep {
 
 /**
  * - `cancelled`: the signal aborted, or the pool was closed
- * - `crowded`: it waited too long; `hadItsTime`: the worker had the longest wait in CPU time, null if
- *   unknown
+ * - `crowded`: it waited too long; `hadItsTime`: whether the worker had CPU time for all of the longest
+ *   wait, null if unknown
  */
 export type PoolReply =
   | ThreadReply
@@ -68,7 +68,7 @@ const MAX_STRETCH = 20;
 const MAX_KNOWN_WAIT_MS = 2000;
 /** The same for others of a response that used its share: a waiting run occupies a permit. */
 const MAX_WAIT_MS = 10_000;
-/** A response's share of the workers, in limits. */
+/** The share of a response of the workers, as a multiple of the limit. */
 const SHARE_LIMITS = 2;
 const MAX_KNOWN_SLOW = 1000;
 /** Parsing a larger document takes so long that it goes to the slow lane directly. */
@@ -80,7 +80,7 @@ const MAX_QUICK_CHARS = 1024 * 1024;
  * limit, and goes there directly the next time.
  *
  * The slow lane prefers expressions that never exceeded the full limit and, among these, those of
- * the response that has used the workers least: however many expressions blow up at once, any other
+ * the response that has used the workers least: even if many expressions are slow at once, any other
  * waits for at most one of each response. An expression that waits too long is rejected.
  */
 export class EvaluationPool {
@@ -197,7 +197,7 @@ export class EvaluationPool {
   #remember(task: Task, reply: ThreadReply): void {
     // Another document may have been the reason: the next one gets a trial again.
     if (reply.kind !== 'too-slow') this.#strikes.delete(task.key);
-    // Too little CPU says nothing about the expression.
+    // With too little CPU time nothing is known about the expression.
     else if (reply.hadItsTime !== false) this.#strikes.set(task.key, this.#strikesOf(task) + 1);
   }
 

@@ -64,7 +64,7 @@ function evaluate(step: WorkerStep): Omit<WorkerReply, 'step'> {
 }
 
 interface Ran {
-  /** False: it was stopped. */
+  /** False if it was stopped. */
   readonly isOver: boolean;
   /** CPU time; NaN if unknown. */
   readonly usedMs: number;

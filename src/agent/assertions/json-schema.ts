@@ -82,7 +82,7 @@ function errorsOf({ schema, draft, lookup }: JsonSchema, value: unknown): readon
   }
 }
 
-/** What the schema says stays as it is; pointers and numbers are of the response. */
+/** Parts from the schema are not masked; pointers and numbers come from the response. */
 function partsOf({ instanceLocation, keyword, error }: OutputUnit): readonly MessagePart[] {
   const pointer = decoded(instanceLocation.replace(/^#/, ''));
   const where = pointer === '' ? plain('at the top') : ofResponse(shortenedToChars(pointer));

@@ -18,12 +18,12 @@ import type { BackendStatus } from './backend-status.ts';
 export interface Backend {
   readonly source: CheckSource;
   readonly sink: ResultSink;
-  /** null: the agent makes every retry itself. */
+  /** null if the agent runs every retry itself. */
   readonly handover: Handover | null;
   /** null: no artifacts are saved. */
   readonly artifacts: Pick<ArtifactOutbox, 'add'> | null;
   readonly slots: SlotObserver;
-  /** Undelivered results are on disk for the next process. */
+  /** Whether undelivered results are on disk for the next process. */
   readonly outlivesProcess: boolean;
   readonly status: () => BackendStatus;
   /**
@@ -34,8 +34,8 @@ export interface Backend {
   /** All of them are reported to the sink: from now on the ledger has only this process's slots. */
   ledgerIsOurs(): void;
   /**
-   * The process did not run from this moment to now: polls for its assignments if other agents may have
-   * the checks by now. null if it need not ask.
+   * The process was suspended from this moment until now: polls for its assignments if other agents may have
+   * the checks by now. null if no poll is needed.
    *
    * @returns resolves when the source has answered or the service has refused; may never resolve
    */
@@ -46,9 +46,9 @@ export interface Backend {
   trialEnded(trialId: string, outcome: TrialOutcome): void;
   /** Works beside the runs, until the signal aborts. */
   work(signal: AbortSignal): Promise<void>;
-  /** No run begins here from now on: releases the checks to other agents. Never rejects. */
+  /** To be called when no further run starts: releases the checks to other agents. Never rejects. */
   release(signal: AbortSignal): Promise<void>;
-  /** After the last run and `work`: delivers what it can until the signal aborts, and closes all. */
+  /** To be called after the last run and `work`: delivers results until the signal aborts, and closes everything. */
   close(signal: AbortSignal): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ export interface BackendParts {
     'dropped' | 'missed' | 'spoolDropped' | 'uploaded' | 'rejected' | 'totals' | 'maxLatenessMs'
   >;
   readonly runs: RunProgress;
-  /** Tells whether packets can be captured here, which a long search finds out only later. */
+  /** Reports whether packets can be captured on this machine, which is known only after a long search. */
   readonly captures: Promise<() => boolean>;
   readonly reports: Pick<ErrorReports, 'run' | 'flush'>;
   readonly secrets: Pick<AgentSecrets, 'scrubber'>;

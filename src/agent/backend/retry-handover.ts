@@ -8,7 +8,7 @@ import { PATHS } from '../../wire/v1/limits.ts';
 import type { Handover } from '../run/handover.ts';
 import type { ServiceClient } from '../service-client/service-client.ts';
 
-/** Short: a retry without a delay waits for the answer. */
+/** Short, because a retry without a delay waits for the answer. */
 const LIMIT_MS = 5_000;
 
 /** Offers retries to other locations through the service. */

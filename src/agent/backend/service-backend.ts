@@ -40,7 +40,7 @@ const DATA_NAMES = [
 /** Yields to the event loop after this many. */
 const MISSED_PER_YIELD = 100;
 const KEY_REFRESH_MS = 10_000;
-/** At the end: a failing disk must not use up the time for uploads. */
+/** The limit at the end of the process: a failing disk must not use up the time for uploads. */
 const DISK_LIMIT_MS = 2_000;
 
 /**

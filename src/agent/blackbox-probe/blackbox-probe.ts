@@ -21,11 +21,11 @@ export interface ProbeRequest {
   readonly signal: AbortSignal;
 }
 
-/** As the blackbox exporter has it, whose scrape configurations rely on it. */
+/** The default of the blackbox exporter, on which its scrape configurations rely. */
 const DEFAULT_MODULE = 'http_2xx';
 const MAX_PROBES = 50;
 const MAX_PROBE_MS = 60_000;
-/** For the way of the answer, so that Prometheus gets it before its own limit. */
+/** A margin for sending the response, so that Prometheus gets it before its own limit. */
 const MARGIN_MS = 500;
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -42,7 +42,7 @@ export class BlackboxProbe {
   #modules: ReadonlyMap<string, Check> = new Map();
 
   constructor(parts: RunnerParts) {
-    // A target that never answers is no missed run to warn of at each scrape.
+    // A target that never answers must not cause a warning of a missed run at each scrape.
     const log = parts.log.child({}, { level: 'error' });
     this.#parts = { ...parts, log, handover: null, artifacts: null, evidence: null };
   }
@@ -128,7 +128,7 @@ export class BlackboxProbe {
           // One attempt: Prometheus asks again soon.
           check: { ...check, retryStrategy: null, doubleCheck: false },
           slotMs: clock.wallMs(),
-          // With a sequence id it is no slot that could be skipped or missed.
+          // A run with a sequence id is not a slot that could be skipped or missed.
           sequenceId: randomUUID(),
           retriesMade: 0,
           firstStartedAtMs: null,
@@ -141,7 +141,7 @@ export class BlackboxProbe {
       cancel();
     }
     const { result, missed, isStarved } = ended;
-    // The agent itself is at fault, which says nothing about the target: the scrape fails.
+    // An error of the agent itself does not judge the target: the scrape fails.
     if (result?.hasErrors === true) {
       const code = detailOf(result)?.requestErrorCode ?? 'INTERNAL_ERROR';
       return textResponse(503, `the probe has no verdict: ${code}`);

@@ -7,7 +7,7 @@ import { tlsFactsOf } from '../../model/result/tls-facts.ts';
 import { labelsText, metricText } from '../../runtime/metrics/exposition.ts';
 import { addressHash, probedAddress } from './probed-address.ts';
 
-/** One probe. Without a result it was ended by its time limit. */
+/** One probe. Without a result its time limit ended it. */
 export interface EndedProbe {
   /** With the target that was probed. */
   readonly check: Check;
@@ -18,7 +18,7 @@ export interface EndedProbe {
 /** A number, or one for each value of a label. */
 type Value = number | Readonly<Record<string, number>>;
 
-/** Sources of assertions that look into what a target sent. */
+/** Sources of assertions on data that a target sent. */
 const CONTENT_SOURCES: ReadonlySet<string> = new Set([
   'HEADERS',
   'TEXT_BODY',
@@ -33,7 +33,7 @@ const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]
 
 /**
  * The metrics of one probe, with the names that the blackbox exporter has for them
- * (src/agent/README.md, "Probes for Prometheus"). What an attempt did not reach is 0, as there.
+ * (src/agent/README.md, "Probes for Prometheus"). Phases that an attempt did not reach are 0, as there.
  */
 export function probeMetricsText(probe: EndedProbe): string {
   const { check, result, durationMs } = probe;

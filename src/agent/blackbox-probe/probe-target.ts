@@ -8,7 +8,7 @@ import { targetOfRequest } from '../metrics/check-labels.ts';
 
 export type Retargeted =
   | { readonly ok: true; readonly check: Check }
-  /** One line for whoever asked. */
+  /** One line for the client. */
   | { readonly ok: false; readonly problem: string };
 
 const MAX_TARGET_CHARS = 2048;

@@ -4,7 +4,7 @@ import type { CheckResult } from '../../model/result/result.ts';
 import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
 
 /**
- * The address that a run used or tried: also that which the target itself is, where nothing was reached.
+ * The address that a run used or tried. If nothing was reached and the target is an address, the target.
  *
  * @param result null if the run was ended by its time limit
  * @returns null if none is known
@@ -54,7 +54,7 @@ function groupsOf(text: string): readonly number[] {
   return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16));
 }
 
-/** Without the brackets of an IPv6 address; empty for what is no URL. */
+/** Without the brackets of an IPv6 address; empty for a text that is not a URL. */
 function hostOf(url: string): string {
   if (!URL.canParse(url)) return '';
   return new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');

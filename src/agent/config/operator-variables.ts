@@ -26,9 +26,9 @@ export const NO_OPERATOR_VARIABLES: OperatorVariables = {
   targets: new Map(),
 };
 
-/** An entry that is a misspelt name, not a value: `DB-PASSWORD`. */
+/** Matches an entry that is a misspelt name and not a value: `DB-PASSWORD`. */
 const NEARLY_NAME = /^[\w.-]+$/;
-/** `NAME=value` where only the name belongs. */
+/** Matches `NAME=value`, where only the name is allowed. */
 const SETTING = /^([\w.-]+[=:]).+$/s;
 
 /**

@@ -8,7 +8,7 @@ export type NamedTexts = Readonly<Record<string, string>>;
 
 const MAX_PAIRS = 64;
 const MAX_INTERVAL_MS = 3_600_000;
-/** A request has them already, or they are for a single connection: the client throws for some of them. */
+/** Headers that every request already has, or that concern a single connection: the client throws for some. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-encoding',

@@ -6,7 +6,7 @@ import type { Proxies } from '../../runtime/net/proxy/choose-proxy.ts';
 import { readProxies } from '../../runtime/net/proxy/proxy-variables.ts';
 import { type NamedTexts, OTLP_VARIABLES } from './otlp-variables.ts';
 
-/** Where and how the agent exports by OTLP. */
+/** The configuration of the export by OTLP. */
 export interface OtlpConfig {
   /** Without a slash at its end. */
   readonly endpoint: string;

@@ -20,7 +20,7 @@ import { hostAndPort, locationKey, serviceUrl, tagPattern } from './parsers.ts';
 import { TARGETS_FROM_VARIABLE } from './targets-from.ts';
 import { type VariableTarget, variableTarget } from './variable-targets.ts';
 
-/** The longest wait that Node's timers can do, in whole seconds: about 24 days. */
+/** The longest wait of Node's timers, in whole seconds: about 24 days. */
 const MAX_GRACE_SECONDS = 2_147_483;
 const MAX_CONNECTIVITY_TARGETS = 16;
 const MAX_NETWORKS = 1000;

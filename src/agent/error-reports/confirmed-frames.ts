@@ -10,7 +10,7 @@ type Frame = ErrorsRequest['reports'][number]['stack'][number];
 interface Source {
   readonly text: string | null;
 }
-/** By path. What is no file, or cannot be read, is not in it. */
+/** By path. Contains only files that can be read. */
 export type Sources = ReadonlyMap<string, Source>;
 
 const MAX_SOURCE_BYTES = 512 * 1024;
@@ -97,11 +97,11 @@ function hasPosition(text: string, line: number, column: number): boolean {
     start = end + 1;
   }
   const end = text.indexOf('\n', start);
-  // V8 counts from 1, and may stand one behind the last character.
+  // V8 counts from 1, and its position may be one after the last character.
   return line > 0 && column <= (end < 0 ? text.length : end) - start + 1;
 }
 
-/** As much of the name as stands in the source: `Sender.run` of a class that is in another file is `run`. */
+/** The part of the name that is in the source: `run` for `Sender.run` if the class is in another file. */
 function nameIn(text: string, reported: string | null): string | null {
   if (reported === null) return null;
   const plain = reported.replace(/ \[as .*$/, '');

@@ -7,16 +7,16 @@ import type { ServiceClient } from '../service-client/service-client.ts';
  * reports").
  */
 export interface ErrorReports {
-  /** Reports anything thrown, within a minute or so. Cheap, and never throws. */
+  /** Reports any thrown value, within about a minute. Takes little time and never throws. */
   note(error: unknown): void;
   /**
    * The same for an error that ends the process. It is on disk when this returns: the next process
-   * reports it where this one cannot.
+   * reports it if this one cannot.
    */
   recordCrash(error: unknown): void;
   /** Reports the crashes of earlier processes and all new errors until the signal aborts. */
   run(parts: ReportingParts, signal: AbortSignal): Promise<void>;
-  /** After `run`: reports what waits, for 2 s at most. Never rejects. */
+  /** To be called after `run`: sends the waiting reports, for at most 2 s. Never rejects. */
   flush(signal: AbortSignal): Promise<void>;
 }
 

@@ -20,14 +20,14 @@ import { WaitingFaults } from './waiting-faults.ts';
 export { discardReports } from './disabled-reports.ts';
 export type { ErrorReports } from './error-reports-port.ts';
 
-/** From an error to its report: errors that follow are in the same request. */
+/** The delay between an error and its report: errors that follow are in the same request. */
 const GATHER_MS = 5_000;
-/** From one request to the next. */
+/** The least time between two requests. */
 const PACE_MS = 60_000;
 const TIMEOUT_MS = 15_000;
 /** Maximum bytes of the reports in a request before the last one, which cannot double them. */
 const MAX_BYTES = MAX_REQUEST_BYTES / 2;
-/** For all of the last requests. */
+/** The time limit of all requests at the end of the process together. */
 const FLUSH_LIMIT_MS = 2_000;
 const MAX_LAST_REQUESTS = 3;
 
@@ -95,7 +95,7 @@ class Reporter implements ErrorReports {
     try {
       await this.#report(parts, signal);
     } catch (error) {
-      // The agent works without them.
+      // The agent works without reports.
       const { log } = this.#options;
       log.debug({ reason: messageOf(error) }, 'errors of the agent are not reported any more');
     }
@@ -128,7 +128,7 @@ class Reporter implements ErrorReports {
 
   async #sendRest(signal: AbortSignal): Promise<void> {
     const parts = this.#parts;
-    // Another try so soon would only delay the end.
+    // Another attempt so soon would only delay the end.
     if (parts === null || this.#hasFailed) return;
     for (let request = 0; request < MAX_LAST_REQUESTS && this.#hasSome; request += 1) {
       if (!(await this.#send(parts, FLUSH_LIMIT_MS, signal)).isTaken) return;

@@ -22,12 +22,12 @@ export interface CountedFault extends Fault {
 /** These are enough to distinguish one error from another. */
 const IDENTITY_FRAMES = 5;
 
-/** The package, which is at the same distance from src and from dist. */
+/** The package, which has the same relative path from src and from dist. */
 const ROOT = slashed(new URL('../../../', import.meta.url).href) ?? '/';
 
 /**
- * Reads what was thrown: the outermost error alone. Its causes are mostly in the same stack, and
- * a library's causes contain what it was called with.
+ * Reads the outermost error of a thrown value. Its causes are mostly in the same stack, and the causes
+ * of a library contain its arguments.
  */
 export function readFault(thrown: unknown): Fault {
   return { class: classOf(thrown), code: codeOf(thrown), frames: framesOf(thrown) };
@@ -38,7 +38,7 @@ export function faultKey({ class: name, code, frames }: Fault): string {
   return identity(name, code, frames);
 }
 
-/** The same for what was reported, or is to be. */
+/** The same for a reported or waiting fault. */
 export function keyOfReport({ class: name, code, stack }: ErrorReport): string {
   return identity(name, code, stack);
 }

@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** An agent in which everything breaks is a small load on the service, too. */
+/** Keeps the load on the service small even if everything in an agent fails. */
 const REPORTS_AN_HOUR = 240;
 
 /** Limits the reports per hour. The hour begins with the first of them. */
@@ -19,7 +19,7 @@ export class HourlyAllowance {
     return Math.max(0, REPORTS_AN_HOUR - this.#sent);
   }
 
-  /** Milliseconds until the next hour may begin; 0 where it may. */
+  /** Milliseconds until the next hour may begin; 0 if it may begin now. */
   get renewedInMs(): number {
     if (this.#beganMs === null) return 0;
     return Math.max(0, this.#beganMs + HOUR_MS - this.#clock.monotonicMs());

@@ -2,26 +2,26 @@ import { MAX_STACK_FRAMES } from '../../wire/v1/limits.ts';
 
 /** A frame as a stack reports it, not confirmed yet. */
 export interface ReportedFrame {
-  /** As it stands there, of any form; null if it has none. */
+  /** The unchanged text, in any form; null if there is none. */
   readonly function: string | null;
-  /** As reports have it: `dist/…`, `src/…`, `node_modules/…`, or `node:…`. */
+  /** In the form of reports: `dist/…`, `src/…`, `node_modules/…`, or `node:…`. */
   readonly file: string;
-  /** Where the file is; null for a module of Node's own. */
+  /** The path of the file; null for a module of Node itself. */
   readonly path: string | null;
   readonly line: number;
   readonly column: number;
 }
 
-/** Both bound the work on a stack, whatever its length. */
+/** Both limit the work on a stack of any length. */
 const MAX_FRAME_CHARS = 32 * 1024;
 const MAX_LINES = 200;
 /** A longer line names no file that fits into a report. */
 const MAX_LINE_CHARS = 1000;
-/** What may stand before the message: the error's name, a code in brackets, a colon. */
+/** The possible text before the message: the name of the error, a code in brackets, a colon. */
 const MAX_NAME_CHARS = 200;
 
 const POSITION = /^(.+):(\d{1,7}):(\d{1,7})$/;
-/** As the protocol takes it. */
+/** Matches a file in the form that the protocol accepts. */
 const FILE = /^(?:dist|src|node_modules|node:)[\w@+./-]{1,200}$/;
 
 /**
@@ -58,7 +58,7 @@ export function slashed(pathOrUrl: string): string | null {
   return /^(?:[A-Za-z]:)?\//.test(forward) ? forward : null;
 }
 
-/** Where the frames begin; null if the stack does not begin with the message as it is now. */
+/** The position at which the frames begin; null if the stack does not begin with the current message. */
 function endOfHeader(stack: string, message: string): number | null {
   const start = stack.slice(0, MAX_NAME_CHARS);
   const isWhole = (end: number): boolean => end === stack.length || stack[end] === '\n';

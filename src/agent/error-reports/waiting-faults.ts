@@ -12,7 +12,7 @@ export class WaitingFaults {
     return this.#kinds.size;
   }
 
-  /** Drops and counts a new kind where MAX_KINDS wait. */
+  /** Drops and counts a new kind if MAX_KINDS already wait. */
   add(fault: Fault, atMs: number): void {
     this.#merge({ ...fault, count: 1, firstAtMs: atMs, lastAtMs: atMs });
   }
@@ -25,7 +25,7 @@ export class WaitingFaults {
     return fault;
   }
 
-  /** These could not be reported: they are the first again. */
+  /** Puts faults that could not be reported back to the start of the queue. */
   putBack(faults: readonly CountedFault[]): void {
     const since = this.#kinds;
     this.#kinds = new Map(faults.map((fault) => [faultKey(fault), fault]));

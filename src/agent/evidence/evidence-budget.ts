@@ -7,7 +7,7 @@ import type { Captured, CaptureFilter, CaptureOutcome, Capturer } from './captur
 import type { Tracer } from './traceroute/tracer.ts';
 import { tracerouteText } from './traceroute/traceroute-text.ts';
 
-/** EVIDENCE: what may follow a failure. `with-secrets`: captures also of secrets in clear text. */
+/** EVIDENCE: the diagnostics after a failure. `with-secrets`: captures may contain secrets in clear text. */
 export const EVIDENCE_MODES = ['on', 'off', 'with-secrets'] as const;
 export type EvidenceMode = (typeof EVIDENCE_MODES)[number];
 
@@ -42,13 +42,13 @@ export function isWorthEvidence(code: ErrorCode | null): boolean {
 export interface EvidenceAbout {
   readonly endpoint: Endpoint;
   /**
-   * Repeats the attempt during the capture. Resolves with how it ended, for example `passed`, soon
-   * after the signal at the latest. null if nothing is to be captured.
+   * Repeats the attempt during the capture. Resolves with its outcome, for example `passed`, at the latest
+   * soon after the signal. null if nothing is to be captured.
    */
   readonly repeat: ((signal: AbortSignal) => Promise<string>) | null;
 }
 
-/** What a diagnostic pass found. A part is null if it failed; the notes give the reason. */
+/** The result of a diagnostic pass. A part is null if it failed; the notes give the reason. */
 export interface Evidence {
   readonly traceroute: Traceroute | null;
   readonly captured: Captured | null;

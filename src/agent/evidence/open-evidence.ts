@@ -13,7 +13,7 @@ import type { Tracer } from './traceroute/tracer.ts';
 
 /** How long the start waits. The trials take at most 4 s, unless the machine is busy, as at its boot. */
 const START_WAIT_MS = 5000;
-/** Longer only if something hangs, such as a folder on a dead mount. */
+/** The limit of the search, which is reached only if a call hangs, such as for a folder on a dead mount. */
 const SEARCH_LIMIT_MS = 10 * MINUTE_MS;
 
 export interface OpenEvidenceOptions {

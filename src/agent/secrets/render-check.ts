@@ -228,7 +228,7 @@ function notReadableFailure(fields: readonly TextField[]): Failure {
   const [first, ...rest] = fields.map(({ label }) => label());
   return {
     code: 'CREDENTIAL_NOT_READABLE',
-    message: `${first} has a credential, or a secret variable of the check, that the service cannot decrypt, so nothing was sent${othersText(rest)}: give it to the check again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.`,
+    message: `${first} has a credential, or a secret variable of the check, that the service cannot decrypt, so nothing was sent${othersText(rest)}: give it to the check again, or put the key that encrypted it after the other keys in ENCRYPTION_KEY of the service and restart it.`,
   };
 }
 
@@ -245,7 +245,7 @@ function findUnknown(
   if (sealed.length > 0) {
     return {
       code: 'CREDENTIAL_NOT_READABLE',
-      message: `${where} names the variable ${first} of the account, which the service cannot decrypt, so nothing was sent${othersText(rest)}: give the variable its value again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.`,
+      message: `${where} names the variable ${first} of the account, which the service cannot decrypt, so nothing was sent${othersText(rest)}: give the variable its value again, or put the key that encrypted it after the other keys in ENCRYPTION_KEY of the service and restart it.`,
     };
   }
   return {

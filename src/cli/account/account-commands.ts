@@ -12,7 +12,7 @@ interface AccountCommandParts {
   readonly terminal: Terminal;
   /** Ends the process at once, even while work is going on. */
   readonly exitNow: (exitCode: number) => void;
-  /** Gets the exit code of the command that ran. */
+  /** Called with the exit code of the command that ran. */
   readonly finished: (exitCode: number) => void;
 }
 
@@ -28,8 +28,8 @@ export function addAccountCommands(
 ): void {
   account
     .command('add')
-    .summary('make an account, and print its first admin key')
-    .description('Makes an account and prints its id and an admin key, which is shown only once.')
+    .summary('create an account, and print its first admin key')
+    .description('Creates an account and prints its id and an admin key, which is shown only once.')
     .argument('<name>', 'the name of the account', notEmpty)
     .option('--if-missing', 'change nothing, and exit with 0, if an account has the name', false)
     .option(
@@ -49,7 +49,7 @@ export function addAccountCommands(
     .command('list')
     .summary('list the accounts')
     .description(
-      'Lists the accounts, oldest first, with the numbers of their checks, users, private locations and API keys, and the time of their last result: as a table on a terminal, else as lines with tabs.',
+      'Lists the accounts, oldest first, with the numbers of their checks, users, private locations and API keys, and the time of their last result: as a table on a terminal, otherwise as lines with tabs.',
     )
     .addHelpText('after', variableTable(variables.account, NAMED_DATABASE))
     .addHelpText('after', helpAfter('accountList'))
@@ -62,7 +62,7 @@ export function addAccountCommands(
     .command('export')
     .summary('write an account as a check file')
     .description(
-      'Writes the checks, alert channels, groups, heartbeats, status pages, maintenance windows and variables of an account as one check file, which vedette apply takes elsewhere. Secret values are not in it: comments mark where they belong, and say what else is not.',
+      'Writes the checks, alert channels, groups, heartbeats, status pages, maintenance windows and variables of an account as one check file, which vedette apply can apply to another service. The file contains no secret values: comments mark where they belong, and list what else is missing.',
     )
     .argument('<account>', ACCOUNT, notEmpty)
     .option('--output <file>', 'the file to write, or to replace (default: stdout)', notEmpty)
@@ -75,12 +75,12 @@ export function addAccountCommands(
     });
   account
     .command('remove')
-    .summary('delete an account with all that it has')
+    .summary('delete an account and everything in it')
     .description(
-      'Says what an account has, asks for its name, and deletes it with its checks, users, keys, locations, status pages, results and artifacts. Keys and sessions go first. It can be interrupted: run it again to delete the rest.',
+      'Prints what an account contains, asks for its name, and deletes it with its checks, users, keys, locations, status pages, results and artifacts. Deletes keys and sessions first. It can be interrupted: run it again to delete the rest.',
     )
     .argument('<account>', ACCOUNT, notEmpty)
-    .option('--yes <name>', 'the name of the account, in place of the question', notEmpty)
+    .option('--yes <name>', 'the name of the account; skips the question', notEmpty)
     .option('--keep-contents', 'leave the contents of artifacts in their folder or bucket', false)
     .addHelpText('after', variableTable(variables.accountRemoval, NAMED_DATABASE))
     .addHelpText('after', helpAfter('accountRemove'))

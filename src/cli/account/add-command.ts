@@ -8,13 +8,13 @@ import { EXIT, type Terminal } from '../terminal.ts';
 
 export interface AddAccountFlags {
   readonly ifMissing: boolean;
-  /** A new file for the key, in place of the output. */
+  /** A new file for the key, which is then not printed. */
   readonly keyFile?: string;
   readonly output: OutputFormat;
 }
 
 /**
- * Makes an account, and prints its id and its first admin key, or writes the key to a file.
+ * Creates an account, and prints its id and its first admin key, or writes the key to a file.
  *
  * @throws VedetteError where a variable, the database, the name or the file is unusable, or it is unknown
  *   whether the account was created
@@ -28,13 +28,13 @@ export async function addAccountCommand(
   let file: KeyFile | null = null;
   let isSaved = false;
   const saveKey = async (key: string): Promise<void> => {
-    // The database may have the transaction repeated, with the same key.
+    // The transaction may be retried, with the same key.
     if (keyFile === undefined || isSaved) return;
     try {
       file = await KeyFile.create(keyFile);
       await file.save(key);
     } catch (thrown) {
-      throw keyFileError(keyFile, thrown, 'no account was made');
+      throw keyFileError(keyFile, thrown, 'no account was created');
     }
     isSaved = true;
   };
@@ -56,7 +56,7 @@ export async function addAccountCommand(
     const account = { id: accountId, name, created: key !== null, ...shownKey, ...shownFile };
     stdout.write(`${JSON.stringify(account)}\n`);
   } else if (key === null) {
-    stdout.write(`account  ${accountId}  (exists already; nothing was changed)\n`);
+    stdout.write(`account  ${accountId}  (already exists; nothing was changed)\n`);
   } else {
     const shownKeyOrFile = keyFile === undefined ? key : `in ${keyFile}`;
     stdout.write(

@@ -7,13 +7,13 @@ import { EXIT, type Terminal } from '../terminal.ts';
 
 const MAX_LINE_CHARS = 2000;
 const HEADING = [
-  '# An account of Vedette, as vedette apply takes it. It has addresses to which anybody can send, such as',
-  '# those of Slack channels: keep it as secret as a key. What it has not:',
+  '# An account of Vedette, for vedette apply. It contains addresses to which anybody can send, such as',
+  '# those of Slack channels: keep it as secret as a key. It does not contain:',
 ];
 
 /**
- * Writes the resources of an account as a check file, to stdout or to a file that only its owner may
- * read, and says on stderr what is not in it.
+ * Writes the resources of an account as a check file to stdout, or to a file that only its owner may read.
+ * Prints on stderr what the file does not contain.
  *
  * @param output null for stdout
  * @throws VedetteError where a variable, the database, the account or the file is unusable

@@ -14,7 +14,7 @@ export async function listAccountsCommand(terminal: Terminal): Promise<number> {
   let exitCode: number = EXIT.ok;
   await listAccountsOfService(prepareService(terminal), async (accounts) => {
     const text = table === null ? accountLines(accounts) : table.page(accounts);
-    // The next page is read when this one is written, so that a slow reader fills no memory.
+    // Reads the next page only after this one was written, so that a slow reader does not fill the memory.
     const isWritten = await written(stdout, text);
     if (!isWritten) exitCode = EXIT.closedOutput;
     return isWritten;
@@ -22,7 +22,7 @@ export async function listAccountsCommand(terminal: Terminal): Promise<number> {
   return exitCode;
 }
 
-/** Resolves when the text has left this process; false if its reader is gone. */
+/** Resolves when the text was written; false if the reader has closed the stream. */
 function written(stream: TerminalStream, text: string): Promise<boolean> {
   return new Promise((resolve) => {
     stream.write(text, (error) => resolve(error === null || error === undefined));

@@ -32,8 +32,8 @@ function toTheMinute(instant: Date): string {
 }
 
 /**
- * Accounts as a table for a terminal, page by page: the heading comes with the first page, and columns
- * only grow.
+ * Formats accounts as a table for a terminal, page by page. The first page has the heading. Columns only
+ * become wider.
  */
 export class AccountTable {
   #widths: readonly number[] = COLUMNS.map(({ heading }) => heading.length);
@@ -60,8 +60,8 @@ export class AccountTable {
 }
 
 /**
- * Accounts for programs: one line each, with tabs between id, name, checks, users, locations, keys, last
- * result and creation. Times are ISO 8601 in UTC, `-` stands for none.
+ * Formats accounts for programs: one line each, with tabs between id, name, checks, users, locations, keys,
+ * last result and creation. Times are ISO 8601 in UTC; `-` means none.
  */
 export function accountLines(accounts: readonly AccountOverview[]): string {
   return accounts

@@ -2,13 +2,13 @@ import type { RemovedCounts } from '../../service/account-removal/remove-account
 import type { Terminal } from '../terminal.ts';
 import { countsText } from './removal-text.ts';
 
-/** Back to the first column, and clear to the end of the line (ECMA-48 8.3.41). */
+/** Returns to the first column and clears to the end of the line (ECMA-48 8.3.41). */
 const CLEAR_LINE = '\r\u001b[K';
 const DEFAULT_COLUMNS = 80;
-/** In a log, a line now and then says that it goes on. */
+/** How often a line is printed if stderr is not a terminal. */
 const LINE_EVERY_MS = 30_000;
 
-/** What is deleted so far: one line at the foot of a terminal, else a line twice a minute. */
+/** Shows how much was deleted: one line that is updated on a terminal, otherwise two lines per minute. */
 export class RemovalProgress {
   readonly #terminal: Pick<Terminal, 'stderr' | 'clock'>;
   readonly #isShown: boolean;
@@ -32,7 +32,7 @@ export class RemovalProgress {
     }
   }
 
-  /** Before other output. */
+  /** Clears the line. Call it before other output. */
   clear(): void {
     if (this.#isShown) this.#terminal.stderr.write(CLEAR_LINE);
   }

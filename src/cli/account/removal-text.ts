@@ -9,7 +9,7 @@ import { terminalSafe } from '../print/terminal-safe.ts';
 const MAX_NAME_CHARS = 255;
 const MIB = 1024 * 1024;
 
-/** What is going to be deleted. Ends with a line feed. */
+/** Describes what will be deleted. Ends with a line feed. */
 export function removalText(account: RemovedAccount, contents: AccountContents): string {
   const { checks, users, locations, keys, channels, statusPages } = contents;
   const { results, artifacts, artifactBytes } = contents;
@@ -26,7 +26,7 @@ export function removalText(account: RemovedAccount, contents: AccountContents):
   ];
   return [
     `The account ${nameAndId(account)} has ${listed(parts)}.`,
-    'All of it will be deleted, with its history, and cannot be restored. Users who belong to no other account are deleted, too.',
+    'All of it will be deleted, including its history, and cannot be restored. Users who belong to no other account are also deleted.',
     '',
   ].join('\n');
 }

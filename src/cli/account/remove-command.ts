@@ -12,14 +12,14 @@ import { RemovalProgress } from './removal-progress.ts';
 import { countsText, nameAndId, removalText } from './removal-text.ts';
 
 interface RemoveOptions {
-  /** The name of the account, in place of the question; null to ask. */
+  /** The name of the account, which skips the question; null to ask. */
   readonly yes: string | null;
   /** Leaves the contents of artifacts in their store. */
   readonly keepContents: boolean;
 }
 
 /**
- * Says what an account has, asks for its name, and deletes it with all that it has.
+ * Prints what an account contains, asks for its name, and deletes it with everything in it.
  *
  * @returns EXIT.ok, EXIT.unusable where the name was not given, or what interrupted it
  * @throws VedetteError where a variable or the database is unusable, the account cannot be removed, or
@@ -37,7 +37,7 @@ export async function removeAccountCommand(
     throw new VedetteError(
       'usage',
       'REFUSED',
-      'without a terminal nobody can be asked for the name of the account: give --yes NAME',
+      'there is no terminal on which to ask for the name of the account: give --yes NAME',
     );
   }
   const interruption = watchForInterruption(terminal, parts.log, exitNow);
@@ -61,14 +61,14 @@ export async function removeAccountCommand(
     progress.clear();
     if (removal === null) {
       if (interruption.exitCode !== null) return interruption.exitCode;
-      const given = yes === null ? 'what was typed' : '--yes';
+      const given = yes === null ? 'the entered text' : '--yes';
       stderr.write(`vedette: ${given} is not the name of the account: nothing was deleted\n`);
       return EXIT.unusable;
     }
     const deleted = countsText(removal.removed);
     if (!removal.isDone) {
       stderr.write(
-        `vedette: interrupted: deleted ${deleted} of ${shown}. Nobody can use the account any more; run the command again to delete the rest.\n`,
+        `vedette: interrupted: deleted ${deleted} of ${shown}. The account can no longer be used; run the command again to delete the rest.\n`,
       );
       return interruption.exitCode ?? EXIT.interrupted;
     }

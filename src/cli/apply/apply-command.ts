@@ -25,21 +25,21 @@ import { hasChanges, noChanges, type WriteOptions, writePlan } from './write-pla
 
 export interface ApplyOptions {
   readonly dryRun: boolean;
-  /** With `dryRun`: whether the exit code says if the service differs from the file. */
+  /** With `dryRun`: whether the exit code shows if the service differs from the file. */
   readonly exitCode: boolean;
-  /** Deletes what the file made and no longer has; without a name in the file, all other checks. */
+  /** Deletes what the file created and no longer defines; if the file has no name, all other checks. */
   readonly prune: boolean;
-  /** The slug for checks that name no location; null for the only one that there is. */
+  /** The slug for checks that name no location; null for the account's only location. */
   readonly location: string | null;
   /** The path of an env file with the values of {{NAME}} in channels and secret variables. */
   readonly envFile: string | null;
 }
 
 /**
- * Makes the variables, checks and other resources of a service those of a file, and prints what changes.
+ * Makes the variables, checks and other resources of a service match a file, and prints the changes.
  *
- * @returns EXIT.ok, EXIT.failed where one was refused, EXIT.drift with `exitCode` where the service differs,
- *   or what interrupted it
+ * @returns EXIT.ok; EXIT.failed if a change was refused; EXIT.drift with `exitCode` if the service differs; or
+ *   the exit code of the interruption
  * @throws VedetteError where the file, a variable, the location, the key or the service is unusable
  */
 export async function applyCommand(
@@ -77,7 +77,7 @@ export async function applyCommand(
     const checks = await withDefaultLocation(checkFile.checks, location, known);
     const { name: fileName, variables, resources } = checkFile;
     const unlistedResourceOf = () => (prune ? 'delete' : 'keep');
-    // All checks of the account would be those that such a file lacks.
+    // Such a file would make --prune delete all checks of the account.
     const isWithoutOwn = fileName === null && checks.length === 0;
     const unlistedActionOf = isWithoutOwn ? () => 'ignore' as const : unlistedResourceOf;
     const wanted = {
@@ -124,8 +124,8 @@ export async function applyCommand(
 }
 
 /**
- * Writes the plan and prints warnings and refusals, also those before an error: a key that may write checks
- * and not the escalation ends it only after all checks.
+ * Writes the plan and prints warnings and refusals, including those before an error: a key that may write
+ * checks but not the escalation fails only after all checks.
  */
 async function writeAndReport(
   plan: ApplyPlan,
@@ -158,7 +158,8 @@ function dryRunText(plan: ApplyPlan, refused: number): string {
     [...plan.steps, ...plan.resources.steps].filter(isWrite).length +
     (plan.escalation === null ? 0 : 1);
   const certain = refused === 0 ? '' : `; ${refused} would be refused`;
-  const possible = writes === 0 ? '' : '; the service may still refuse what only it can check';
+  const possible =
+    writes === 0 ? '' : '; the service may still refuse changes that only it can check';
   const totals = totalsText(plan);
   const total = totals === null ? '' : `${totals}\n`;
   return `\n${total}nothing was changed: --dry-run${certain}${possible}\n`;

@@ -8,7 +8,7 @@ interface ApplyCommandParts {
   readonly terminal: Terminal;
   readonly variables: Readonly<Record<'apply', readonly VariableRow[]>>;
   readonly exitNow: (exitCode: number) => void;
-  /** Gets the exit code of the command. */
+  /** Called with the exit code of the command. */
   readonly finished: (exitCode: number) => void;
 }
 

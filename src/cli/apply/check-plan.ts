@@ -17,16 +17,16 @@ export type ApplyStep =
     }
   | { readonly kind: 'delete'; readonly id: string; readonly checkType: string };
 
-/** What cannot be applied as the file defines it. */
+/** A resource that cannot be applied as the file defines it. */
 export interface ApplyRefusal {
   readonly kind: 'check' | 'variable' | 'escalation' | Section;
   /** The key of a variable. */
   readonly id: string;
-  /** One or more: what is wrong, and what to do. Each reads on after the id. */
+  /** One or more reasons and what to do. Each completes a sentence that begins with the id. */
   readonly reasons: readonly string[];
 }
 
-/** What to do with the checks of an account. */
+/** The changes of the checks of an account. */
 export interface CheckPlan {
   /** In the order of the file, deletions last. */
   readonly steps: readonly ApplyStep[];
@@ -36,7 +36,7 @@ export interface CheckPlan {
   readonly others: number;
 }
 
-/** What to do with a check of the account that is not in the file. No plan mentions those to ignore. */
+/** What to do with a check of the account that is not in the file. Plans do not mention ignored checks. */
 export type UnlistedAction = 'keep' | 'ignore' | 'delete' | 'deactivate';
 
 /** Whether the step only writes secret values again, which may be unchanged. */
@@ -52,10 +52,10 @@ export function isRewriteOnly(step: {
 const NO_PROBLEMS: NameProblems = new Map();
 
 /**
- * The steps that make the account's checks match those of the file.
+ * Plans the steps that make the account's checks match those of the file.
  *
- * @param checks of the file, each with its locations for this service
- * @param fileName null of a file without a name: then checks that belong to no such file are its own
+ * @param checks the checks of the file, each with its locations for this service
+ * @param fileName null for a file without a name, which owns all checks that belong to no named file
  */
 export function planChanges(
   checks: readonly Check[],
@@ -92,7 +92,7 @@ export function planChanges(
     }
   }
   const ids = new Set(checks.map(({ id }) => id));
-  // Heartbeats are resources of their own: ./resources/resource-plan.ts.
+  // Heartbeats are planned as resources: ./resources/resource-plan.ts.
   const rest = known.filter(
     (one) =>
       !ids.has(one.id) &&
@@ -133,7 +133,7 @@ function updateOf(known: Check | null, check: Check): ApplyStep | null {
   };
 }
 
-/** A check without its id, which is in the path, and without the fields that it leaves to the service. */
+/** The body of a check: without its id, which is in the path, and without fields that the service decides. */
 export function checkBody(check: Check): Readonly<Record<string, unknown>> {
   const { id: _, alertChannelSubscriptions, ...body } = check;
   return namesChannels(check) ? { ...body, alertChannelSubscriptions } : body;

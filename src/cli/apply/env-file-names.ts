@@ -10,8 +10,8 @@ import { readKnownVariables } from './variable-plan.ts';
 const MAX_NAMED = 20;
 
 /**
- * A warning about variables of checks that only the env file defines: `apply` does not fill them in, as
- * `vedette run` does.
+ * Returns a warning about variables of checks that only the env file defines: unlike `vedette run`, `apply`
+ * does not fill them in.
  *
  * @returns null without such a variable
  * @throws VedetteError like ApiClient.get

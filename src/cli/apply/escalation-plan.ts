@@ -11,19 +11,19 @@ import { notCreated } from './resources/write-resources.ts';
 /** The change of the escalation of the account's alerts. */
 export interface EscalationChange {
   readonly accountId: string;
-  /** With the ids of the file. */
+  /** The escalation with ids of the file. */
   readonly after: FileEscalation | null;
   readonly changes: readonly FieldChange[];
 }
 
 const accounts = z.array(z.looseObject({ id: z.string() })).min(1);
 const settings = z.looseObject({
-  // A release before this one has none.
+  // An earlier release has no such field.
   escalationStep: escalationStepSchema.nullable().default(null),
 });
 
 /**
- * @param given of the file; undefined if it leaves the escalation to the service
+ * @param given the escalation of the file; undefined if the service decides
  * @returns null if there is nothing to change
  * @throws VedetteError like ApiClient.get
  */
@@ -46,7 +46,7 @@ export async function planEscalation(
   return { accountId, after, changes };
 }
 
-/** With each channel once, by its id in the file if it is one of the file: that may have its number, too. */
+/** Replaces channels by their ids in the file and removes duplicates, since a file may also name a channel by number. */
 function withEntries(step: FileEscalation, ids: ResourceIds): FileEscalation {
   const named = step.alertChannelIds.map((id) =>
     typeof id === 'number' ? ids.entryOf('alertChannels', id) : id,
@@ -54,7 +54,7 @@ function withEntries(step: FileEscalation, ids: ResourceIds): FileEscalation {
   return { ...step, alertChannelIds: [...new Set(named)] };
 }
 
-/** Call it once the channels of the file are written: it is refused if one of its own was not. */
+/** Call it after the channels of the file were written: it is refused if one of its channels was not. */
 export async function writeEscalation(
   { accountId, after }: EscalationChange,
   {

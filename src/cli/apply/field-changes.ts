@@ -7,13 +7,13 @@ import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts'
 import { mapUrlSecret, maskUserinfo, urlSecretOf } from '../../model/credentials/url-secret.ts';
 import { UNKNOWN_SECRET } from './normal-form.ts';
 
-/** One field that differs, for people: possible secrets are masked in both texts. */
+/** One field that differs, as text for people. Possible secrets are masked. */
 export interface FieldChange {
   /** For example `request.assertions[0].target`. */
   readonly path: string;
   readonly before: string;
   readonly after: string;
-  /** A secret value that the service does not return: it may be unchanged. */
+  /** Whether it is a secret value that the service does not return, which may be unchanged. */
   readonly isWrittenAgain: boolean;
 }
 
@@ -35,9 +35,9 @@ const SECRET_LISTS: ReadonlySet<string> = new Set(['queryParameters', 'variables
 type Path = readonly (string | number)[];
 
 /**
- * The fields that differ, in the order of the second.
+ * Returns the fields that differ, in the order of the second object.
  *
- * @param isSecret tells texts that are masked whatever their field; what such a text replaces is one, too
+ * @param isSecret whether a text must be masked in any field; the text that it replaces is masked, too
  */
 export function fieldChanges(
   before: object,
@@ -49,7 +49,7 @@ export function fieldChanges(
   return changes;
 }
 
-/** The names of the top-level fields that differ: an update sends each of them whole. */
+/** The names of the top-level fields that differ: an update sends each of them as a whole. */
 export function changedFields(before: object, after: object): readonly string[] {
   const [one, other] = [new Map(Object.entries(before)), new Map(Object.entries(after))];
   return [...new Set([...other.keys(), ...one.keys()])].filter(
@@ -58,7 +58,7 @@ export function changedFields(before: object, after: object): readonly string[] 
 }
 
 interface Comparison {
-  /** Receives what differs. */
+  /** Receives the differences. */
   readonly changes: FieldChange[];
   readonly isSecret: (text: string) => boolean;
 }
@@ -98,7 +98,7 @@ function hasText(value: unknown, isSecret: (text: string) => boolean): boolean {
   return Object.values(value).some((each) => hasText(each, isSecret));
 }
 
-/** The same value with a mask in place of each text; a pair keeps its key. */
+/** Replaces each text in a value by a mask; a pair keeps its key. */
 function withoutTexts(value: unknown): unknown {
   if (typeof value === 'string') return MASK;
   if (isPair(value)) return { ...value, value: MASK };
@@ -178,7 +178,7 @@ function pairText({ key, value, locked = false, secret = false }: Pair, path: Pa
   return `${key}: ${isSecret ? MASK : value}${locked ? ' (locked)' : ''}${secret ? ' (secret)' : ''}`;
 }
 
-/** The same value with possible secrets masked. */
+/** Masks possible secrets in a value. */
 function masked(value: unknown, path: Path): unknown {
   const field = path.findLast((step) => typeof step === 'string') ?? '';
   if (typeof value === 'string') {
@@ -195,12 +195,12 @@ function masked(value: unknown, path: Path): unknown {
   );
 }
 
-/** The receiver of an alert channel: its path is its secret. */
+/** Masks the path of an alert channel's URL, which is secret. */
 function maskedHook(url: string): string {
   return URL.canParse(url) ? `${new URL(url).origin}/${MASK}` : MASK;
 }
 
-/** Without its user and its query. */
+/** Masks the user and the query of a URL. */
 function maskedUrl(text: string): string {
   return maskUserinfo(text).replace(/\?[^#]+/, `?${MASK}`);
 }

@@ -5,7 +5,7 @@ export function managingFileOf(logicalId: string | null | undefined): string | n
   return fileEntryOf(logicalId ?? '').file;
 }
 
-/** Why a file may not manage a resource, in words that follow its id; null if it may. */
+/** Why a file may not manage a resource, as text that follows its id; null if it may. */
 export function ownershipProblem(
   logicalId: string | null | undefined,
   fileName: string | null,

@@ -5,14 +5,14 @@ import type { OwnVariable } from '../../model/check/variable.ts';
 import type { FileEntry } from '../../model/check-file/sections.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 
-/** The field with the Handlebars template of a webhook: its names are those of notices. */
+/** The field of a webhook's Handlebars template, whose names are filled in for each notice. */
 export const TEMPLATE = 'template';
 const MAX_NAMED = 20;
 
 /** Where `vedette apply --env-file` fills in `{{NAME}}`, for messages. */
 const WHERE = 'alert channels or secret variables';
 
-/** A shorter value hides nothing, and is part of many texts. */
+/** A shorter value is no useful secret, and occurs in many texts. */
 const MIN_SECRET_CHARS = 4;
 
 /** The values of `--env-file`. */
@@ -23,18 +23,18 @@ export interface EnvFile {
 
 export interface FilledFile {
   readonly checkFile: CheckFile;
-  /** Whether a text has a value of the env file, all of which are secret. */
+  /** Whether a text contains a value of the env file; all of these are secret. */
   readonly isSecret: (text: string) => boolean;
   /** The names without a value, which stay in the file as they are. */
   readonly lacking: readonly string[];
 }
 
 /**
- * Fills in what `vedette apply --env-file` gives: `{{NAME}}` in the config of alert channels, except the
- * template of a webhook, and in secret values of the account's variables. So the file itself needs no secret.
+ * Fills in the values of `vedette apply --env-file`: `{{NAME}}` in the config of alert channels, except in the
+ * template of a webhook, and in secret values of the account's variables. The file itself then needs no secret.
  *
- * @param env null without the option: a text with `{{NAME}}` would replace the secret of the service
- * @param isOptional whether the option may be left out though the file needs values: nothing is written
+ * @param env null without the option: `{{NAME}}` is then an error, because it would replace the service's secret
+ * @param isOptional whether a missing option is accepted although the file needs values, because nothing is written
  * @throws VedetteError of kind `input`, code ENV_FILE_LACKS, with the names that have no value
  */
 export function filledSecrets(
@@ -97,7 +97,7 @@ function filledFile(checkFile: CheckFile, fill: (text: string) => string): Check
   };
 }
 
-/** What to say of a file that nobody fills in; null if it needs no values. */
+/** A note about a file whose values are not filled in; null if it needs none. */
 export function unfilledNote(file: Pick<CheckSet, 'variables' | 'resources'>): string | null {
   const names = namesToFill(file);
   if (names.length === 0) return null;
@@ -130,7 +130,7 @@ function filledChannel(entry: FileEntry, fill: (text: string) => string): FileEn
   return { ...entry, fields: { ...entry.fields, config: mappedTexts(entry.fields.config, fill) } };
 }
 
-/** The same value with all of its texts changed, except a template of a webhook. */
+/** Changes all texts in a value, except the template of a webhook. */
 function mappedTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((each) => mappedTexts(each, change));

@@ -38,11 +38,10 @@ function isPlaced({ locations, privateLocations }: Check): boolean {
 }
 
 /**
- * The checks, each with a location: its own, else the given one, else the only private location of
- * the account.
+ * Gives each check a location: its own, else the given one, else the account's only private location.
  *
  * @param given the slug of --location; null if there is none
- * @throws VedetteError of kind `usage` where there is no such location, or none can be chosen
+ * @throws VedetteError of kind `usage` if there is no such location, or if the choice is not clear
  */
 export async function withDefaultLocation(
   checks: readonly Check[],
@@ -57,8 +56,8 @@ export async function withDefaultLocation(
 }
 
 /**
- * The checks for a service with only the given locations: a check runs in those of its private
- * locations that exist, else in `home`.
+ * Adapts checks to a service with only the given locations: a check runs in its private locations that exist,
+ * or else in `home`.
  */
 export function withExistingLocations(
   checks: readonly Check[],
@@ -115,7 +114,7 @@ function onlyOne(slugs: readonly string[], id: string): string {
   const what = `check ${JSON.stringify(id)} names no location to run in`;
   const todo =
     slugs.length === 0
-      ? 'make one with vedette location add SLUG, or name public ones in the file'
+      ? 'create one with vedette location add SLUG, or name public ones in the file'
       : 'choose one with --location, or name some in the file';
   throw noLocation(`${what}; ${thereAre(slugs)}: ${todo}`);
 }

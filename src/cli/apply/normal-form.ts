@@ -11,7 +11,7 @@ const alertSettingsSchema = commonFields.alertSettings.unwrap();
 const { runBasedEscalation, timeBasedEscalation, reminders, parallelRunFailureThreshold } =
   alertSettingsSchema.shape;
 
-/** `doubleCheck` where no strategy is given: one retry at once, in another location; or none. */
+/** The strategy of `doubleCheck` if none is given: one immediate retry in another location. */
 const DOUBLE_CHECK = retryStrategySchema.parse({
   type: 'SINGLE_RETRY',
   baseBackoffSeconds: 0,
@@ -20,10 +20,9 @@ const DOUBLE_CHECK = retryStrategySchema.parse({
 const NO_RETRIES = retryStrategySchema.parse({ type: 'NO_RETRIES' });
 
 /**
- * Two checks with all defaults filled in, so that equivalent checks compare as equal, and an update
- * overwrites every field of the service. Where neither gives a retry strategy, `doubleCheck`
- * alone decides about retries. Where the second names no alert channel, the subscriptions of the
- * first stay: the service creates them for every new check.
+ * Fills in all defaults of two checks, so that equivalent checks are equal, and an update overwrites every field
+ * of the service. If neither has a retry strategy, only `doubleCheck` decides about retries. If the second names
+ * no alert channel, keeps the subscriptions of the first, which the service creates for every new check.
  */
 export function comparable(one: Check, other: Check): readonly [Check, Check] {
   const isGiven = one.retryStrategy !== undefined || other.retryStrategy !== undefined;
@@ -33,7 +32,7 @@ export function comparable(one: Check, other: Check): readonly [Check, Check] {
   return [before, { ...after, alertChannelSubscriptions }];
 }
 
-/** Where a check names none, the service decides. */
+/** Whether a check names alert channels; otherwise the service decides. */
 export function namesChannels({ alertChannelSubscriptions }: Check): boolean {
   return alertChannelSubscriptions.length > 0;
 }
@@ -48,13 +47,13 @@ function normalForm(check: Check, withStrategy: boolean): Check {
     alertChannelSubscriptions: [...sortedSubscriptions(check.alertChannelSubscriptions)],
     alertSettings: alertSettingsOf(check.alertSettings),
     ...(withStrategy ? { retryStrategy } : {}),
-    // A service of the release before does not know the field.
+    // A service of the previous release does not know the field.
     ...(typeof logicalId === 'string' ? { logicalId } : {}),
     triggerIncident: check.triggerIncident ?? null,
   };
 }
 
-/** In one order: it means nothing, and responses have another than files. */
+/** Sorts subscriptions: their order has no meaning, and differs between responses and files. */
 export function sortedSubscriptions<One>(subscriptions: readonly One[]): readonly One[];
 export function sortedSubscriptions(subscriptions: unknown): unknown;
 export function sortedSubscriptions(subscriptions: unknown): unknown {
@@ -90,8 +89,8 @@ export function alertSettingsOf(
 const namedSchema = z.looseObject({ id: z.string(), checkType: z.string() });
 
 /**
- * Replaces the value of a secret variable, and a credential, which the service never returns. It
- * differs from every value in a file, because whether the two are equal is unknown.
+ * Stands for the value of a secret variable or a credential, which the service never returns. It differs from
+ * every value in a file, because it is unknown whether the two are equal.
  */
 export const UNKNOWN_SECRET: string = randomUUID();
 
@@ -107,7 +106,7 @@ export interface KnownCheck {
 
 /**
  * @param json one entry of a list of checks
- * @throws VedetteError of kind `environment` where it is no check
+ * @throws VedetteError of kind `environment` if it is not a check
  */
 export function knownCheckOf(json: unknown): KnownCheck {
   const named = namedSchema.safeParse(json);

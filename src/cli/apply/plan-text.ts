@@ -13,7 +13,7 @@ import type { AppliedChanges } from './write-plan.ts';
 const MARKS = { create: '+', update: '~', delete: '-' } as const;
 const WHY_AGAIN = '  the service never returns secrets, so they are written again';
 
-/** The steps of a plan, for people. Ends with a line feed. */
+/** Formats the steps of a plan for people. Ends with a line feed. */
 export function planText(plan: ApplyPlan, palette: Palette): string {
   const { variables, steps, unchanged, others, resources, escalation } = plan;
   const lines = [
@@ -68,7 +68,7 @@ export function planText(plan: ApplyPlan, palette: Palette): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** One line about a file's client certificates, which are not applied; null if it has none. */
+/** A note about a file's client certificates, which are not applied; null if it has none. */
 export function certificatesNote({
   clientCertificates,
 }: Pick<CheckFile, 'clientCertificates'>): string | null {
@@ -78,7 +78,7 @@ export function certificatesNote({
   return `${what} of the file will not be applied: upload them to the service by /v1/client-certificates (a stand-alone agent, CHECKS_FILE, uses those of the file)`;
 }
 
-/** How many entries of each section, by the noun for one. */
+/** Counts the entries of each section, keyed by the noun for one entry. */
 function counted(sections: readonly Section[]): readonly (readonly [noun: string, number])[] {
   return SECTIONS.flatMap((section) => {
     const count = sections.filter((each) => each === section).length;
@@ -91,14 +91,14 @@ export function doneText(changes: AppliedChanges): string {
   return countsText(changes, DONE_WORDS) ?? 'nothing was changed';
 }
 
-/** `2 checks to create, 1 check to update` of all that a plan would do, in the same form; null for nothing. */
+/** `2 checks to create, 1 check to update`: all changes of a plan; null for none. */
 export function totalsText({ variables, steps, resources, escalation }: ApplyPlan): string | null {
   const escalations = escalation === null ? [] : [escalation];
   const all = { variables: variables.steps, steps, resources: resources.steps, escalations };
   return countsText(all, PLANNED_WORDS);
 }
 
-/** `2 checks with their results, 1 alert channel`: what a plan deletes; null for nothing. */
+/** `2 checks with their results, 1 alert channel`: the deletions of a plan; null for none. */
 export function removalsText({ steps, resources }: ApplyPlan): string | null {
   const checks = steps.filter(({ kind }) => kind === 'delete').length;
   const sections = resources.steps.flatMap((step) => (step.kind === 'delete' ? step.section : []));
@@ -112,8 +112,8 @@ export function removalsText({ steps, resources }: ApplyPlan): string | null {
 }
 
 /**
- * Whether the service does not match the file. Secrets that are only written again may be the same, and
- * entries that are not in the file may stay.
+ * Whether the service differs from the file. Ignores secrets that are only written again, which may be the same,
+ * and entries that are not in the file and stay.
  */
 export function isDrift({ variables, steps, resources, escalation }: ApplyPlan): boolean {
   return (
@@ -151,7 +151,7 @@ function wordOf(step: ApplyStep | ResourceStep): keyof Words {
   return deactivates(step) ? 'deactivate' : step.kind;
 }
 
-/** Whether a check or heartbeat that ran will run no longer. */
+/** Whether the step deactivates an active check or heartbeat. */
 function deactivates(step: ApplyStep | ResourceStep): boolean {
   return (
     step.kind === 'update' &&
@@ -184,7 +184,7 @@ function countedKinds(
   });
 }
 
-/** Values are never shown: which ones are secret is not always known. */
+/** Never shows values, because it is not always known which ones are secret. */
 function variableLines(step: VariableStep, palette: Palette): readonly string[] {
   const { kind, variable, changes } = step;
   const paint = { create: palette.good, update: palette.warning }[kind];

@@ -28,7 +28,7 @@ import {
 } from './write-history.ts';
 
 export interface ApplyPlan extends CheckPlan {
-  /** Done before everything else, which may need them. */
+  /** Written first, because the other resources may need them. */
   readonly variables: VariablePlan;
   /** Channels, groups, heartbeats, windows and status pages. */
   readonly resources: ResourcePlan;
@@ -43,17 +43,17 @@ export interface PlanRequest {
   readonly checks: readonly Check[];
   /** The `name` of the file; null if it has none. */
   readonly fileName: string | null;
-  /** What the file defines besides. */
+  /** The other resources of the file. */
   readonly resources: FileResources;
-  /** What to do with a check of the account that is not among them. */
+  /** Decides what to do with a check of the account that is not in the file. */
   readonly unlistedActionOf: (id: string) => UnlistedAction;
-  /** What to do with other resources that a file made, and that are no longer in it. */
+  /** Decides what to do with other resources that a file created and no longer defines. */
   readonly unlistedResourceOf: UnlistedResourceOf;
-  /** Whether a text of the resources must not be shown; left out, their fields alone decide. */
+  /** Whether a text of the resources must not be shown. Default: decided by the field. */
   readonly isSecret?: (text: string) => boolean;
-  /** What this process wrote before; nothing if left out. */
+  /** What this process has written before. Default: nothing. */
   readonly written?: WriteHistory;
-  /** Whether the plan is not written, and a key suffices that may only read; false if left out. */
+  /** Whether the plan will not be written, so that a read-only key suffices. Default: false. */
   readonly onlyReads?: boolean;
   /** Whether names in channels and secret variables have no values, and are not compared; false if left out. */
   readonly isUnfilled?: boolean;

@@ -34,8 +34,8 @@ export function nounOf(kind: ApplyRefusal['kind']): string {
 const MAX_WARNING_LINES = 50;
 
 /**
- * One line for each warning of the checks that were written, in the form of `refusalLines`. A warning of
- * several checks, such as of a location without agents, has one line for all of them.
+ * Returns one line for each warning about the written checks, in the form of `refusalLines`. A warning about
+ * several checks, such as a location without agents, has only one line.
  */
 export async function warningLines(
   file: string,
@@ -62,8 +62,8 @@ export async function warningLines(
 }
 
 /**
- * The lines of checks and variables in their file, from 1. The file is read again, because only
- * refusals need the lines; a file that can no longer be read gives none.
+ * Finds the lines of checks and variables in their file, from 1. Reads the file again, because only refusals need
+ * the lines. Returns none if the file can no longer be read.
  */
 async function fileLines(
   file: string,

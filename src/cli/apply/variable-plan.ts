@@ -14,7 +14,7 @@ export interface KnownVariable {
 export interface VariableStep {
   readonly kind: 'create' | 'update';
   readonly variable: OwnVariable;
-  /** The fields that differ; none if a secret value is written again, perhaps unchanged. */
+  /** The fields that differ; empty if a secret value is written again and may be unchanged. */
   readonly changes: readonly ('value' | 'secret')[];
 }
 
@@ -22,11 +22,11 @@ export interface VariablePlan {
   /** In the order of the file. */
   readonly steps: readonly VariableStep[];
   readonly unchanged: number;
-  /** Variables of the account that are not in the file. They always stay: agents may need them. */
+  /** The number of variables of the account that are not in the file. They always stay, since agents may need them. */
   readonly others: number;
 }
 
-/** The steps that make the account's variables match those of the file. */
+/** Plans the steps that make the account's variables match those of the file. */
 export function variablePlanOf(
   variables: readonly OwnVariable[],
   known: readonly KnownVariable[],
@@ -61,7 +61,7 @@ const knownSchema = z.array(
   z.object({ key: z.string(), value: z.string().nullable(), secret: z.boolean() }),
 );
 
-/** @throws VedetteError of kind `environment` where it is no page of variables */
+/** @throws VedetteError of kind `environment` if it is not a page of variables */
 export function readKnownVariables(json: unknown): readonly KnownVariable[] {
   const parsed = knownSchema.safeParse(json);
   if (parsed.success) return parsed.data;

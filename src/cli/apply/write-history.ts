@@ -5,8 +5,8 @@ import { type KnownCheck, UNKNOWN_SECRET } from './normal-form.ts';
 import type { KnownVariable } from './variable-plan.ts';
 
 /**
- * What this process has written. The service never returns secret values; without this, `vedette up`
- * would write all of them again with every change of its file.
+ * Remembers what this process has written. The service never returns secret values: without this, `vedette up`
+ * would write all of them again at every change of its file.
  */
 export interface WriteHistory {
   readonly checks: ReadonlyMap<string, Check>;
@@ -15,7 +15,7 @@ export interface WriteHistory {
 
 export const NOTHING_WRITTEN: WriteHistory = { checks: new Map(), variables: new Map() };
 
-/** The variables with the secret values that were written. */
+/** Fills in the secret values that were written to variables. */
 export function withWrittenValues(
   known: readonly KnownVariable[],
   { variables }: WriteHistory,
@@ -26,7 +26,7 @@ export function withWrittenValues(
   });
 }
 
-/** The checks with the secret values of their own variables, and the credentials, that were written. */
+/** Fills in the secret values of variables and the credentials that were written to checks. */
 export function withWrittenChecks(
   known: readonly KnownCheck[],
   { checks }: WriteHistory,

@@ -30,21 +30,21 @@ export function hasChanges({ variables, steps, resources, escalations }: Applied
 export interface WriteOptions {
   readonly client: Pick<ApiClient, 'get' | 'send'>;
   readonly signal: AbortSignal;
-  /** Receives each step as it succeeds. */
+  /** Receives each step when it has succeeded. */
   readonly done: AppliedChanges;
   /** Called with the warnings with which the service accepted a check. */
   readonly onWarnings?: (step: ApplyStep, warnings: readonly string[]) => void;
-  /** Called with what is refused, as it is: an error may follow in place of the whole list. */
+  /** Called with refusals as they occur, because an error may end the work before the list is complete. */
   readonly onRefused?: (refusals: readonly ApplyRefusal[]) => void;
 }
 
-/** What checks may name is written before them. */
+/** Sections that checks may refer to, which are written before the checks. */
 const BEFORE_CHECKS: readonly Section[] = ['alertChannels', 'groups', 'heartbeats'];
 const AFTER_CHECKS = SECTIONS.filter((section) => !BEFORE_CHECKS.includes(section));
 
 /**
- * Runs the steps in dependency order, deletions last and in reverse order. A refused step does not stop
- * the rest. The next run completes an interrupted one.
+ * Runs the steps in dependency order, and deletions last, in reverse order. Continues after a refused step. The
+ * next run completes an interrupted one.
  *
  * @returns what was refused
  * @throws VedetteError like ApiClient.send
@@ -98,7 +98,7 @@ export async function writePlan(
     const changes = stepsOf(section, false).flatMap((step) => rest(step, early, ids));
     await write(section, changes, (step) => {
       done.resources.push(
-        // As it was planned: of a service only the rest is written here.
+        // Reports the planned step; for a service that was created early, only the rest is written here.
         steps.find((one) => one.section === step.section && one.id === step.id) ?? step,
       );
     });
@@ -106,7 +106,7 @@ export async function writePlan(
   for (const section of AFTER_CHECKS.toReversed()) await write(section, stepsOf(section, true));
   await writeSomeChecks(plan.steps.filter(({ kind }) => kind === 'delete'));
   for (const section of BEFORE_CHECKS.toReversed()) await write(section, stepsOf(section, true));
-  // Last, since a key that may write all else may not change it.
+  // Written last, because a key that may write everything else may lack the role for it.
   const ofEscalation = await writeAll(plan.escalation === null ? [] : [plan.escalation], {
     kind: 'escalation',
     idOf: () => 'escalationStep',
@@ -117,7 +117,7 @@ export async function writePlan(
   return refusals;
 }
 
-/** The steps that write checks; each level after the checks that its own depend on. */
+/** Groups the steps that write checks into levels: each level depends only on earlier ones. */
 function parentsFirst(steps: readonly ApplyStep[]): readonly (readonly ApplyStep[])[] {
   const written = steps.flatMap((step) => {
     if (step.kind === 'delete') return [];
@@ -134,8 +134,8 @@ type Creation = ResourceStep & { readonly kind: 'create' };
 const NAMING_CHECKS: ReadonlySet<string> = new Set(['checkIds', 'heartbeatIds']);
 
 /**
- * The creations of services that an incident of a check names, without the checks that these name in
- * turn: neither could be written first as a whole. By the ids of the services in the file.
+ * Services that incidents of checks name, keyed by their id in the file. They are created first, without their own
+ * checks, because services and checks refer to each other.
  */
 function servicesBeforeChecks({ steps, resources }: ApplyPlan): ReadonlyMap<string, Creation> {
   const checks = steps.flatMap((step) =>
@@ -154,7 +154,7 @@ function servicesBeforeChecks({ steps, resources }: ApplyPlan): ReadonlyMap<stri
   );
 }
 
-/** What remains of a step after `early`: of a creation only the checks. */
+/** The rest of a step after `early`: for a created service, only its checks. */
 function rest(
   step: ResourceStep,
   early: ReadonlyMap<string, Creation>,
@@ -163,7 +163,7 @@ function rest(
   const isEarly = step.section === 'statusServices' && early.has(step.id);
   if (!isEarly || step.kind !== 'create') return [step];
   const serviceId = ids.idOf(step.section, step.id);
-  // It was refused, and is reported.
+  // The creation was refused, which is already reported.
   if (serviceId === null) return [];
   const { section, id, body } = step;
   const update = { kind: 'update', section, id, serviceId, before: null, changes: [] } as const;

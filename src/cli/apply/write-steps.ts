@@ -5,7 +5,7 @@ import type { VariableStep } from './variable-plan.ts';
 
 type Client = Pick<ApiClient, 'send'>;
 
-/** Concurrent requests: each is a transaction of its own, and most of its time is transfer. */
+/** Number of concurrent requests. Each is a separate transaction, and takes most of its time for transfer. */
 const CONCURRENCY = 4;
 const VARIABLES_PATH = '/v1/variables';
 /** The values of templates decide what every check sends, and where. */
@@ -16,9 +16,9 @@ type Body = Readonly<Record<string, unknown>>;
 export interface CheckWrites {
   readonly client: Client;
   readonly signal: AbortSignal;
-  /** The body with ids of the service in place of those of the file, or why there are none. */
+  /** Replaces ids of the file by ids of the service in the body, or returns why this is impossible. */
   readonly resolve: (body: Body) => Resolved;
-  /** Also gets the warnings with which the service accepted the step. */
+  /** Called with each step and the warnings with which the service accepted it. */
   readonly onDone: (step: ApplyStep, warnings: readonly string[]) => void;
 }
 
@@ -27,9 +27,9 @@ export type Resolved =
   | { readonly ok: false; readonly refusal: ApiResponse };
 
 /**
- * Runs the steps for checks; a refused step does not stop the others. Every step is idempotent.
+ * Runs the steps for checks. Continues after a refused step. Every step is idempotent.
  *
- * @returns what was refused, in the order of the steps
+ * @returns the refusals, in the order of the steps
  * @throws VedetteError like ApiClient.send; `onDone` was called for each step done before
  */
 export function writeChecks(
@@ -120,7 +120,7 @@ async function writeCheck(
 ): Promise<ApiResponse> {
   if (step.kind === 'delete') {
     const reply = await client.send('DELETE', pathOf(step.checkType, step.id), { signal });
-    // Another client deleted it, or the answer to an earlier attempt got lost.
+    // Another client deleted it, or the response to an earlier attempt was lost.
     return !reply.ok && reply.status === 404 ? { ok: true, json: undefined } : reply;
   }
   const { checkType, id } = step.check;
@@ -132,7 +132,7 @@ async function writeCheck(
   return client.send('PUT', pathOf(checkType, id) + query, { body, signal });
 }
 
-/** A new check gets every channel of the account unless the file names some. */
+/** A new check is subscribed to every channel of the account unless the file names channels. */
 export function assignmentQuery({ alertChannelSubscriptions: named }: Body): string {
   return Array.isArray(named) && named.length > 0 ? '?autoAssignAlerts=false' : '';
 }
@@ -164,7 +164,7 @@ async function writeVariable(
   if (kind === 'update') return update();
   const created = await client.send('POST', VARIABLES_PATH, { ...options, body: variable });
   if (created.ok || created.status !== 409) return created;
-  // Another client created it first, or an answer got lost; a 404 means another conflict.
+  // Another client created it first, or a response was lost; a 404 means another conflict.
   const updated = await update();
   return !updated.ok && updated.status === 404 ? created : updated;
 }

@@ -20,11 +20,11 @@ import { wantsColour } from '../print/colour.ts';
 import type { Terminal } from '../terminal.ts';
 import { runDaemon } from './run-daemon.ts';
 
-/** An idle agent has some 25 open; the others are for runs and for scrapes of its metrics. */
+/** An idle agent has about 25 open descriptors; the others are for runs and for scrapes of its metrics. */
 const MIN_DESCRIPTORS = 64;
 
 export interface AgentOptions {
-  /** Results go to stdout, too, where they go to a service. */
+  /** Whether results are printed to stdout even if they are sent to a service. */
   readonly printResults: boolean;
   /** Called once with the port of health and metrics. */
   readonly onListening: (port: number) => void;
@@ -79,7 +79,7 @@ async function reportsFor(
   return createErrorReports({ clock, dataDir, version: VERSION, log });
 }
 
-/** The agent's own secrets; a key may be replaced while it runs. */
+/** The agent's own secrets, which may change while it runs. */
 function keysOf({ work, otlp }: AgentConfig): readonly string[] {
   const ofExport = otlp === null ? [] : secretsOfOtlp(otlp);
   if (work.kind === 'file') {
@@ -111,7 +111,7 @@ function backendFor(config: AgentConfig, printResults: boolean, { stdout }: Term
   };
 }
 
-/** The checks of a file, with those for targets of documents if there are such documents. */
+/** Adds checks for discovered targets to the checks of a file, if discovery documents are configured. */
 async function withTargets(
   file: CheckSource,
   { discovery }: FileWork,

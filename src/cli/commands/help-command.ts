@@ -10,7 +10,7 @@ import { paletteFor, wantsColour } from '../print/colour.ts';
 import { terminalSafe } from '../print/terminal-safe.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Longer lines are hard to read. Also the width of what goes to a file or a pipe. */
+/** Maximum width, because longer lines are hard to read. Also the width of output to a file or a pipe. */
 const MAX_COLUMNS = 100;
 const MIN_COLUMNS = 40;
 const MAX_SHOWN_CHARS = 60;

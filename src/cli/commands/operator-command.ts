@@ -33,7 +33,7 @@ export async function addUserCommand(
 }
 
 /**
- * Makes a link for a new password, and prints it.
+ * Creates a link for a new password, and prints it.
  *
  * @throws VedetteError where a variable or the database is unusable, or no user has the email
  */

@@ -18,7 +18,7 @@ const MIN_DESCRIPTORS = { embedded: 512, postgres: 128 };
  * The API, configured by the environment, until a signal ends it. Its log goes to stderr, as JSON
  * unless stderr is a terminal.
  *
- * @param listener how it hears that the API is served
+ * @param listener called when the API is served
  * @returns EXIT.ok, or EXIT.internal where an uncaught error came first
  * @throws VedetteError where a variable, the database or the machine is unusable
  */
@@ -43,7 +43,7 @@ const STOPPING_MIGRATION =
   'Stopping. If a migration runs now, it is completed first; Ctrl-C again stops at once and undoes it.\n';
 
 /**
- * Applies missing migrations and exits; the first signal ends it between two of them.
+ * Applies missing migrations and exits. The first signal stops it after the current migration.
  *
  * @param exitNow ends the process; called on a second signal
  * @throws VedetteError where a variable or the database is unusable
@@ -67,7 +67,7 @@ export async function migrateCommand(
       return interruption.exitCode ?? EXIT.interrupted;
     }
     terminal.stdout.write(`${applied.length === 0 ? 'nothing to do' : done}\n`);
-    // An interruption that came when nothing was left has prevented nothing; a fault is reported by the exit code.
+    // An interruption when nothing was left has no effect; a fault sets the exit code.
     return interruption.exitCode === EXIT.internal ? EXIT.internal : EXIT.ok;
   } finally {
     signal.removeEventListener('abort', onStop);

@@ -8,9 +8,9 @@ interface ServiceCommandsParts {
   readonly terminal: Terminal;
   readonly variables: Readonly<Record<'service' | 'migrate' | 'decrypt', readonly VariableRow[]>>;
   readonly exitNow: (exitCode: number) => void;
-  /** Gets the exit code of the command. */
+  /** Called with the exit code of the command. */
   readonly finished: (exitCode: number) => void;
-  /** The same for the daemon, which has written all that it could. */
+  /** Called with the exit code of the daemon, after it has written all its output. */
   readonly daemonEnded: (exitCode: number) => void;
   readonly parent: ParentWatch;
 }

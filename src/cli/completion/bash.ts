@@ -51,7 +51,7 @@ function valueLine({ value, patterns }: ValueCase): string {
   return `    ${casePattern(patterns)}) ${actionOf(value)}return ;;`;
 }
 
-/** Without matches, bash completes files where compopt says so. */
+/** Without matches, bash completes files if compopt enables this. */
 function actionOf(value: ValueCase['value']): string {
   if (value === 'text') return '';
   if (value === 'file') return 'compopt -o default; ';

@@ -1,13 +1,13 @@
 import type { Command, Option } from 'commander';
 
-/** A command with what may follow it. */
+/** A command with its subcommands, options and arguments. */
 export interface CommandNode {
   /** `/service/migrate`; empty for the program. */
   readonly path: string;
   readonly name: string;
   readonly description: string;
   readonly options: readonly OptionNode[];
-  /** The values of its arguments, where they are known. */
+  /** The possible values of its arguments, if known. */
   readonly values: readonly string[];
   /** Whether an argument is a file. */
   readonly takesFile: boolean;
@@ -20,11 +20,11 @@ export interface OptionNode {
   /** `-h`; null if it has none. */
   readonly short: string | null;
   readonly description: string;
-  /** What follows it. */
+  /** The value of the option. */
   readonly value: 'nothing' | 'text' | 'file' | readonly string[];
 }
 
-/** As the placeholders of options and arguments name what is in the file system. */
+/** The placeholders of options and arguments that are paths. */
 const FILE_NAMES: readonly string[] = ['file', 'dir'];
 
 /** The commands of the program, with their subcommands, options and arguments. */
@@ -48,7 +48,7 @@ export function nodesOf(node: CommandNode): readonly CommandNode[] {
   return [node, ...node.commands.flatMap(nodesOf)];
 }
 
-/** As they are written on the command line. */
+/** The flags of an option as they are written on the command line. */
 export function flagsOf({ long, short }: OptionNode): readonly string[] {
   return [short, long].filter((flag) => flag !== null);
 }

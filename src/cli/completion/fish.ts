@@ -40,7 +40,7 @@ function flagsText({ long, short, value }: OptionNode): string {
   return `${letter}${word}${valueText(value)}`;
 }
 
-/** -x: a value that is no file; -r -F: a file. */
+/** -x: a value that is not a file; -r -F: a file. */
 function valueText(value: OptionNode['value']): string {
   if (value === 'nothing') return '';
   if (value === 'file') return ' -r -F';

@@ -6,7 +6,7 @@ export interface ValueCase {
   readonly patterns: readonly string[];
 }
 
-/** What may follow options that have a value. Options with the same values share an entry. */
+/** The possible values of options. Options with the same values share an entry. */
 export function valueCases(tree: CommandNode): readonly ValueCase[] {
   const cases = new Map<string, { value: ValueCase['value']; patterns: string[] }>();
   for (const { path, options } of nodesOf(tree)) {
@@ -22,12 +22,12 @@ export function valueCases(tree: CommandNode): readonly ValueCase[] {
   return [...cases.values()];
 }
 
-/** For bash and zsh: a text in single quotes. */
+/** Quotes a text for bash and zsh. */
 export function singleQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** For bash and zsh: the patterns of a `case`. */
+/** Formats the patterns of a `case` for bash and zsh. */
 export function casePattern(texts: readonly string[]): string {
   return texts.map(singleQuoted).join('|');
 }

@@ -17,10 +17,10 @@ export interface ExplainStyle {
 }
 
 const MAX_NAME_CHARS = 100;
-/** Columns of the field, where it comes from, and before them of times and locations. */
+/** Widths of the columns for the field, its source, times and locations. */
 const [FIELD_COLUMNS, SOURCE_COLUMNS, TIME_COLUMNS, SLUG_COLUMNS] = [27, 24, 32, 24];
 
-/** For people: the settings, the next slots, and the agents of each location. */
+/** Formats the settings, the next slots and the agents of each location for people. */
 export function explainLines(
   explanation: CheckExplanation,
   style: ExplainStyle,
@@ -52,9 +52,9 @@ export function explainLines(
 }
 
 /**
- * For programs: lines of fields, separated by tabs: `setting`, its name, its value and where it comes
- * from; `slot`, its time (ISO 8601), its locations and `paused` or nothing; `agent`, its location and
- * the state of that, the id of the agent and why it does not run the check, or nothing.
+ * Formats the explanation for programs, as lines of fields separated by tabs: `setting` with its name, value and
+ * source; `slot` with its time (ISO 8601), its locations and `paused` or nothing; `agent` with its location, the
+ * state of the location, the id of the agent and why it does not run the check, or nothing.
  */
 export function plainExplanation({
   settings,

@@ -34,7 +34,7 @@ export interface ExplainedAgent {
   readonly problem: string | null;
 }
 
-/** What the assignment reads of a check. A newer service may have types that this release does not know. */
+/** The fields of a check that decide its assignment. A newer service may have unknown types. */
 const assignableSchema = z.object({
   id: z.string(),
   checkType: z.enum(RUNNABLE_CHECK_TYPES),
@@ -42,8 +42,8 @@ const assignableSchema = z.object({
 });
 
 /**
- * The agents of a location that poll, by the rule by which the service assigns checks
- * (src/service/README.md, "Leases and assignment"). The service may need a moment to assign after a change.
+ * Explains for each polling agent of a location whether it runs the check, by the rule with which the service
+ * assigns checks (src/service/README.md, "Leases and assignment"). After a change, the service may need a moment.
  */
 export function explainedAgents(
   subject: Subject,
@@ -66,7 +66,7 @@ function problemsOf(
   const { check, group } = subject;
   const parsed = assignableSchema.safeParse(check);
   if (!parsed.success) return () => 'this release does not know the type of the check';
-  // Fields that the assignment does not read decide about features.
+  // Keeps the other fields, which decide about features.
   const assignable = assignableCheckOf({ ...check, ...parsed.data }, group);
   const all = live.map((agent) => ({ ...agent, concurrency: agent.countedConcurrency }));
   const owner = assign([assignable], all).owners.get(assignable.id);
@@ -74,7 +74,7 @@ function problemsOf(
   return (agent) => {
     if (agent.id === owner) return null;
     if (capable.has(agent.id))
-      return `agent ${owner} has it, by the ids of check and agents and by JOB_CONCURRENCY`;
+      return `agent ${owner} runs it, as the ids of check and agents and JOB_CONCURRENCY determine`;
     const { reason } = capableAgents(assignable, [
       { ...agent, concurrency: agent.countedConcurrency },
     ]);
@@ -97,7 +97,7 @@ function reasonText(
       return `it does not know all settings of the check (${lacking.join(', ')}); upgrade it`;
     }
     case 'ipv6_not_available':
-      return 'it has no IPv6, which ipFamily BOTH needs beside IPv4';
+      return 'it has no IPv6, which ipFamily BOTH needs in addition to IPv4';
     case 'icmp_not_permitted':
       return 'it may not open an ICMP socket (see "ICMP without privilege")';
     case 'no_live_agent':

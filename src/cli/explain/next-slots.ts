@@ -7,14 +7,14 @@ import { isActivated, privateLocationsOf, type Subject, tagsOf } from './subject
 export interface NextSlot {
   /** Epoch milliseconds. */
   readonly slotMs: number;
-  /** Those that run it. */
+  /** The locations that run the slot. */
   readonly locations: readonly string[];
   /** Whether a maintenance window pauses it. */
   readonly isPaused: boolean;
 }
 
 /**
- * The slots of a check after an instant (src/model/README.md, "When checks run").
+ * Returns the next slots of a check after an instant (src/model/README.md, "When checks run").
  *
  * @param known the private locations of the account
  * @param nowMs epoch milliseconds

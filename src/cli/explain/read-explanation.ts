@@ -25,9 +25,9 @@ import {
 } from './subject.ts';
 
 const SLOTS = 5;
-/** Locations whose agents are read, of a check that runs in more. */
+/** Maximum number of locations whose agents are read. */
 const MAX_LOCATIONS = 20;
-/** Pages of locations, and of maintenance windows, that are read. */
+/** Maximum number of pages of locations, and of maintenance windows, that are read. */
 const MAX_PAGES = 10;
 
 const accountSchema = z.array(z.object({ id: z.string() })).min(1);
@@ -54,14 +54,14 @@ export interface CheckExplanation {
   /** None if it does not run. */
   readonly slots: readonly NextSlot[];
   readonly locations: readonly ExplainedLocation[];
-  /** Private locations of the check that are left out here. */
+  /** The number of further private locations of the check. */
   readonly moreLocations: number;
 }
 
 /**
- * Reads how a check runs, and why so.
+ * Reads how a check runs and which settings cause this.
  *
- * @param nowMs from when the next slots count; epoch milliseconds
+ * @param nowMs the time after which slots are listed; epoch milliseconds
  * @throws VedetteError of kind `usage` where there is no such check; else as ApiClient.get
  */
 export async function readExplanation(

@@ -12,20 +12,20 @@ import { HOUR_MS, MINUTE_MS } from '../../model/time-units.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { isActivated, privateLocationsOf, type Subject, tagsOf } from './subject.ts';
 
-/** Where the value of a setting comes from. A value that is the default counts as that. */
+/** Where the value of a setting comes from. A value equal to the default counts as `default`. */
 export type SettingSource = 'check' | 'group' | 'check and group' | 'account' | 'default';
 
 export interface Setting {
   /** The name of the field in the API. */
   readonly name: string;
-  /** In effect. */
+  /** The value in effect. */
   readonly value: unknown;
   /** The value for people. */
   readonly text: string;
   readonly source: SettingSource;
 }
 
-/** Fields that only the check itself decides, with what stands behind their values. */
+/** Fields that only the check itself decides, with their units. */
 const OWN_FIELDS: Readonly<Record<string, string>> = {
   runParallel: '',
   shouldFail: '',
@@ -34,11 +34,11 @@ const OWN_FIELDS: Readonly<Record<string, string>> = {
   degradedPacketLossThreshold: ' %',
   maxPacketLossThreshold: ' %',
 };
-/** More reminders than anybody counts: the API's value for no limit. */
+/** The API's value for an unlimited number of reminders. */
 const ENDLESS_REMINDERS = 100_000;
 
 /**
- * The settings in effect for a check, and where each comes from (src/service/README.md, "Checks" and
+ * Returns the settings in effect for a check, and where each comes from (src/service/README.md, "Checks" and
  * "Alerts").
  */
 export function effectiveSettings(subject: Subject): readonly Setting[] {
@@ -109,7 +109,7 @@ function frequency({ check }: Subject): Setting {
   return { name: 'frequency', value: minutes, text, source: isDefault ? 'default' : 'check' };
 }
 
-/** Steps are 6 s, or hours. */
+/** Formats an offset, which is a multiple of 6 s or of an hour. */
 function shiftText(shiftMs: number): string {
   const hours = shiftMs / HOUR_MS;
   return Number.isInteger(hours) && hours > 0 ? `${hours} h` : `${shiftMs / 1000} s`;
@@ -154,7 +154,7 @@ function retries({ check }: Subject): Setting {
   return { name: 'retryStrategy', value: retryStrategy, text, source: 'check' };
 }
 
-/** The settings of a group with alert settings, else those of the check, or instead the account's. */
+/** The alert settings in effect: those of the group if it has any, else those of the check or the account. */
 function alerts({ check, group, alertSettings }: Subject): Setting {
   const { own, group: ofGroup, account } = alertSettings;
   const decides = ofGroup === null ? check : group;

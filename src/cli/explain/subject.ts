@@ -40,7 +40,7 @@ export const groupSchema = z.looseObject({
 });
 export type ShownGroup = z.output<typeof groupSchema>;
 
-/** What decides how a check runs. */
+/** Everything that decides how a check runs. */
 export interface Subject {
   readonly check: ShownCheck;
   /** null if the check is in no group. */
@@ -57,7 +57,7 @@ export function isActivated({ check, group }: Subject): boolean {
   return check.activated && group?.activated !== false;
 }
 
-/** Those of the check and of its group. */
+/** The tags of the check and of its group. */
 export function tagsOf({ check, group }: Subject): readonly string[] {
   return [...new Set([...check.tags, ...(group?.tags ?? [])])];
 }

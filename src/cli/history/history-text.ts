@@ -18,7 +18,7 @@ const MAX_NAME_CHARS = 100;
 /** Columns of the label, the time, the duration, the location and the attempts. */
 const MAX_COLUMNS = [8, 16, 10, 24, 12];
 
-/** For people: what it is the history of, and a row for each run. */
+/** Formats a history for people: a heading, and a row for each run. */
 export function historyLines(history: History, style: HistoryStyle): readonly string[] {
   const { palette, width } = style;
   const heading = cutToFit(headingText(history.check), width);
@@ -32,9 +32,9 @@ export function historyLines(history: History, style: HistoryStyle): readonly st
 }
 
 /**
- * For programs: one line for each run, its fields separated by tabs: the result, the slot (ISO 8601),
- * the response time in milliseconds, the location, the attempts, the code and the words. Of a heartbeat
- * the state, the time, the number of pings and the source.
+ * Formats a history for programs: one line for each run, with fields separated by tabs: result, slot (ISO 8601),
+ * response time in milliseconds, location, attempts, code and text. For a heartbeat: state, time, number of pings
+ * and source.
  */
 export function plainHistory(history: History): readonly string[] {
   const rows: readonly (readonly (string | number)[])[] =
@@ -49,7 +49,7 @@ export function plainHistory(history: History): readonly string[] {
   return rows.map((fields) => fields.map((field) => terminalSafe(String(field))).join('\t'));
 }
 
-/** The runs, or the events of a heartbeat, as the API has them. */
+/** The runs, or the events of a heartbeat, as JSON of the API. */
 export function jsonHistory(history: History): readonly string[] {
   const entries: readonly object[] = history.entries;
   return entries.map((entry) => terminalSafeJsonLine(entry).trimEnd());

@@ -3,7 +3,7 @@ import type { SourceFile } from './common/source-file.ts';
 import { GATUS_SETTINGS } from './gatus/import-gatus.ts';
 import type { ImportFormat } from './import-formats.ts';
 
-/** What a file is. */
+/** The kind of a file. */
 export type FileKind = 'modules' | 'scrape-jobs' | Exclude<ImportFormat, 'blackbox'>;
 
 /** @returns null for a file of no known format */

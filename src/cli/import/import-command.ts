@@ -11,7 +11,7 @@ import { importFiles } from './import-files.ts';
 import type { ImportFormat } from './import-formats.ts';
 
 export interface ImportOptions {
-  /** null to go by the contents of the files. */
+  /** The format of the files; null to detect it. */
   readonly from: ImportFormat | null;
   /** The check file to write; null for stdout. */
   readonly output: string | null;
@@ -27,7 +27,7 @@ const MAX_FILES = 100;
 const MAX_LINE_CHARS = 2000;
 
 /**
- * Makes a check file of configurations of other programs. What did not carry over goes to stderr, one
+ * Converts configurations of other programs to a check file. Prints on stderr what was left out or changed, one
  * line each.
  *
  * @returns EXIT.ok, or EXIT.incomplete with `strict` where something was left out
@@ -51,7 +51,7 @@ export async function importCommand(
   const draft = importFiles(files, { format: from, probeModules });
   for (const line of draft.report.lines()) stderr.write(`${terminalSafe(line, MAX_LINE_CHARS)}\n`);
   if (draft.isEmpty) {
-    const message = `${names.join(', ')}: there is nothing in it that a check could do, so no file is written`;
+    const message = `${names.join(', ')}: nothing in it can become a check, so no file is written`;
     throw new VedetteError('input', 'IMPORT_EMPTY', message);
   }
   const text = checkFileText(draft);

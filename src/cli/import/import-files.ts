@@ -12,16 +12,16 @@ const UNKNOWN =
   'is none of the files that can be imported: modules of blackbox_exporter, scrape jobs of Prometheus, a configuration of Gatus, a backup of Uptime Kuma, or targets for file_sd';
 
 export interface ImportRules {
-  /** That all files must have; null to go by their contents. */
+  /** The format that all files must have; null to detect it. */
   readonly format: ImportFormat | null;
   /** Whether modules of the exporter become checks for probes, instead of their targets. */
   readonly probeModules: boolean;
 }
 
 /**
- * Makes one draft of all files.
+ * Imports all files into one draft.
  *
- * @throws VedetteError of kind `input` where a file has no known format, or another one
+ * @throws VedetteError of kind `input` if a file has an unknown format, or not the required one
  */
 export function importFiles(
   files: readonly SourceFile[],

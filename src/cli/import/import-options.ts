@@ -7,7 +7,7 @@ import { IMPORT_FORMATS, type ImportFormat } from './import-formats.ts';
 
 interface ImportCommandParts {
   readonly terminal: Terminal;
-  /** Gets the exit code of the command. */
+  /** Called with the exit code of the command. */
   readonly finished: (exitCode: number) => void;
 }
 
@@ -26,9 +26,9 @@ export function addImportCommand(
 ): void {
   program
     .command('import')
-    .summary('make a check file of configurations of other programs')
+    .summary('convert configurations of other programs to a check file')
     .description(
-      'Makes a check file of modules of blackbox_exporter with scrape jobs of Prometheus, of Gatus, of a backup of Uptime Kuma, or of targets for file_sd. What did not carry over goes to stderr, one line each.',
+      'Creates a check file from modules of blackbox_exporter with scrape jobs of Prometheus, from Gatus, from a backup of Uptime Kuma, or from targets for file_sd. Prints on stderr what was left out or changed, one line each.',
     )
     .argument('<file...>', 'the files, whose formats are recognised by their contents')
     .addOption(
@@ -39,7 +39,7 @@ export function addImportCommand(
     .option('--strict', 'exit with 3 if something was left out', false)
     .option(
       '--probe-modules',
-      'make one check of each module of blackbox_exporter, which only answers probes of Prometheus (PROBE_ENDPOINT)',
+      'create one check for each module of blackbox_exporter, which only answers probes of Prometheus (PROBE_ENDPOINT)',
       false,
     )
     .addHelpText('after', helpAfter('import'))

@@ -20,10 +20,10 @@ const CERTIFICATE_ASSERTION =
 const ALERTS =
   '# Who is notified of failures. A service sends the alerts; mails need its SMTP_URL and SMTP_FROM.';
 
-/** A check file with one check, and comments that say what else it may have. */
+/** A check file with one check, and comments about further fields. */
 export function firstFileText({ target, everyMinutes, email, ...given }: FirstFile): string {
   const name = hostOf(target);
-  // Neither can end its comment.
+  // Escaped, so that neither can end its comment.
   const [file, schema] = [terminalSafe(given.file), terminalSafe(given.schema)];
   return `# yaml-language-server: $schema=${schema}
 #
@@ -65,7 +65,7 @@ function checkLines(target: Target): readonly string[] {
         'maxResponseTime: 5000 # ms: a slower response fails',
         'request:',
         `  url: ${JSON.stringify(target.url)}`,
-        '  # Any status below 400 passes. To ask for more:',
+        '  # Any status below 400 passes. To require more:',
         '  # assertions:',
         '  #   - { source: STATUS_CODE, comparison: EQUALS, target: "200" }',
         // Without TLS there is no certificate.
@@ -108,7 +108,7 @@ function alertLines(email: string | null): readonly string[] {
   return [ALERTS, use, ...channel.map((line) => `# ${line}`)];
 }
 
-/** The host as an id: what an id cannot have becomes a dash. */
+/** Converts the host to an id: other characters become dashes. */
 function idOf(host: string): string {
   const id = host
     .replaceAll(/[^A-Za-z0-9_.-]+/g, '-')

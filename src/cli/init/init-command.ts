@@ -18,7 +18,7 @@ export interface InitOptions extends Given {
 }
 
 const SCHEMA_PATH = 'schemas/check-file.json';
-/** The package, where it is a dependency of the project with the check file. */
+/** The schema in the package, if it is a dependency of the project with the check file. */
 const IN_PACKAGE = `node_modules/vedette/dist/${SCHEMA_PATH}`;
 
 /**
@@ -39,12 +39,12 @@ export async function initCommand(
     const message = `${file}: the file has comments, so it is YAML: choose a name that ends with .yaml`;
     throw new VedetteError('usage', 'INIT_JSON', message);
   }
-  // Before anybody answers questions in vain.
+  // Checked before the user answers questions in vain.
   if (existsSync(file) && !options.force) throw exists(file);
   const given = givenAnswers(options);
   const schema = options.schema ?? schemaFor(file, env);
   if (given.target === undefined && !canAsk(terminal)) {
-    const message = `without a terminal nobody can be asked what to check: give --target with ${TARGET_FORMS}`;
+    const message = `there is no terminal on which to ask what to check: give --target with ${TARGET_FORMS}`;
     throw new VedetteError('usage', 'INIT_TARGET_MISSING', message);
   }
   const answers = await askedAnswers(given, terminal, exitNow);
@@ -69,7 +69,7 @@ function exists(file: string): VedetteError {
   return new VedetteError('input', 'INIT_NOT_WRITTEN', message);
 }
 
-/** Where an editor finds the schema: in the package beside the file, else at the service. */
+/** Where an editor finds the schema: in the package next to the file, else at the service. */
 function schemaFor(file: string, env: Terminal['env']): string {
   if (existsSync(join(dirname(file), IN_PACKAGE))) return `./${IN_PACKAGE}`;
   const service = schemaServiceIn(env);

@@ -9,7 +9,7 @@ interface InitCommandParts {
   readonly terminal: Terminal;
   readonly variables: { readonly init: readonly VariableRow[] };
   readonly exitNow: (exitCode: number) => void;
-  /** Gets the exit code of the command. */
+  /** Called with the exit code of the command. */
   readonly finished: (exitCode: number) => void;
 }
 
@@ -30,7 +30,7 @@ export function addInitCommand(
     .command('init')
     .summary('write a first check file')
     .description(
-      'Asks three questions and writes a check file with comments. Options are answers; what they leave out is asked on a terminal.',
+      'Asks three questions and writes a check file with comments. Options answer questions; the others are asked on a terminal.',
     )
     .argument('[file]', 'the check file to write (YAML)', notEmpty, 'vedette.yaml')
     .option(

@@ -16,7 +16,7 @@ export interface Given {
 
 const DEFAULT_PERIOD = '1';
 
-/** What people say, or options instead. */
+/** The answers, from the user or from options. */
 export interface Answers {
   readonly target: Target;
   readonly every: string;
@@ -51,7 +51,7 @@ export type Asked =
   | { readonly kind: 'ended' }
   | { readonly kind: 'interrupted'; readonly exitCode: number };
 
-/** Asks what no option says. Without a terminal, the defaults are the answers. */
+/** Asks the questions that no option answers. Without a terminal, uses the defaults. */
 export async function askedAnswers(
   given: Partial<Answers>,
   terminal: Terminal,
@@ -99,8 +99,8 @@ const PERIOD_FORM = `one of ${PERIODS.join(', ')}`;
 /**
  * Asks until there is a valid answer.
  *
- * @param usual the answer of an empty line; null if there is none
- * @param read null for an invalid answer
+ * @param usual the default for an empty line; null if there is none
+ * @param read parses an answer; returns null for an invalid one
  * @returns null at the end of the input, or when the signal aborts
  */
 async function answerTo<Answer>(

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isHttpUrl } from '../../model/check/request/request-url.ts';
 import { hostname } from '../../model/check/request/shared-fields.ts';
 
-/** What a first check probes. */
+/** The target of a first check. */
 export type Target =
   | { readonly checkType: 'URL'; readonly url: string }
   | { readonly checkType: 'TCP'; readonly hostname: string; readonly port: number }
@@ -15,8 +15,8 @@ const MAX_URL_CHARS = 2048;
 const MAX_PORT = 65_535;
 
 /**
- * What somebody means by a target: a URL, a host with a port (TCP), or an IP address (ICMP). A host
- * alone, or with a path, is a URL without its scheme.
+ * Parses a target: a URL, a host with a port (TCP), or an IP address (ICMP). A host alone or with a path is a URL
+ * without its scheme.
  *
  * @returns null for anything else
  */

@@ -29,8 +29,8 @@ export function paletteFor(coloured: boolean): Palette {
 }
 
 /**
- * Whether to colour what goes to the stream: FORCE_COLOR decides first (0 and false switch it off),
- * then NO_COLOR (any value switches it off), else only a terminal that is not `dumb` gets colours.
+ * Whether to colour output to the stream. FORCE_COLOR decides first (0 and false switch colours off), then
+ * NO_COLOR (any value switches them off); otherwise only a terminal that is not `dumb` gets colours.
  */
 export function wantsColour(
   stream: { readonly isTTY?: boolean },

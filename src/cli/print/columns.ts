@@ -8,7 +8,7 @@ export function lineWidth({ columns = 0 }: Pick<TerminalStream, 'columns'>): num
   return (columns > 0 ? columns : DEFAULT_COLUMNS) - 1;
 }
 
-/** `lineWidth` of a terminal; null of a file or a pipe, whose lines may be of any length. */
+/** The `lineWidth` of a terminal; null for a file or a pipe, whose lines may have any length. */
 export function terminalWidth(stream: Pick<TerminalStream, 'columns' | 'isTTY'>): number | null {
   return stream.isTTY === true ? lineWidth(stream) : null;
 }
@@ -25,7 +25,7 @@ export function columnsOf(text: string): number {
   return columns;
 }
 
-/** As much of the text as fits. */
+/** Returns as much of the text as fits. */
 export function fitting(text: string, columns: number): string {
   let used = 0;
   let fit = '';
@@ -37,14 +37,14 @@ export function fitting(text: string, columns: number): string {
   return fit;
 }
 
-/** The text, or as much of it as fits with an ellipsis. */
+/** Returns the text, or as much of it as fits with an ellipsis. */
 export function cutToFit(text: string, columns: number): string {
   if (columnsOf(text) <= columns) return text;
   const room = columns - columnsOf(ELLIPSIS);
   return room < 0 ? fitting(text, columns) : `${fitting(text, room)}${ELLIPSIS}`;
 }
 
-/** What colours a text: SGR sequences, which take no column (ECMA-48 8.3.117). */
+/** SGR sequences, which colour a text and take no column (ECMA-48 8.3.117). */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences begin with one
 const SGR = /(\u001b\[[\d;]*m)/;
 
@@ -62,7 +62,7 @@ export function fits(text: string, columns: number): boolean {
   return styledColumns(text) <= columns;
 }
 
-/** `cutToFit` for a text with colours, which end where they would have ended. */
+/** `cutToFit` for a text with colours. Keeps the sequences that end colours. */
 export function cutStyled(text: string, columns: number): string {
   if (fits(text, columns)) return text;
   let room: number | null = Math.max(0, columns - columnsOf(ELLIPSIS));
@@ -78,12 +78,12 @@ export function cutStyled(text: string, columns: number): string {
   return cut;
 }
 
-/** A name is not cut below these columns to fit what follows it. */
+/** A name is not cut to fewer columns than this to make room for the text after it. */
 const MIN_NAME = 16;
 
 /**
- * A line with a name in it, with or without colours. If it does not fit, a long name is cut first,
- * then the end of the line.
+ * Formats a line that contains a name, with or without colours. If it does not fit, cuts a long name first, then
+ * the end of the line.
  *
  * @param width null for a line of any length
  */
@@ -97,10 +97,10 @@ export function lineWithName(
   return cutStyled(`${before}${cutStyled(name, Math.max(MIN_NAME, room))}${after}`, width);
 }
 
-/** Narrower lines would have hardly a word. */
+/** The minimum width: narrower lines would have hardly a word. */
 const MIN_WRAPPED = 20;
 
-/** The words of a text without colours in lines of at most so many columns, over which a longer word is spread. */
+/** Wraps a text without colours into lines of at most `columns`. Splits words that are longer. */
 export function wrapped(text: string, columns: number): readonly string[] {
   const width = Math.max(MIN_WRAPPED, columns);
   const lines: string[] = [];

@@ -5,7 +5,7 @@ import { LABEL_WIDTH } from './pretty-result.ts';
 import { terminalSafe } from './terminal-safe.ts';
 
 /**
- * An attempt to send a notification, on one line: what it is about, to which channel, and why it was not sent.
+ * Formats an attempt to send a notification on one line: its subject, the channel, and why it was not sent.
  * Ends with a line feed.
  *
  * @param width columns of the terminal; null for lines of any length

@@ -21,17 +21,17 @@ export const RUN_LABELS: Readonly<Record<RunResult, string>> = {
 };
 export const LABEL_WIDTH = 8;
 const MAX_SKIPPED = 10;
-/** Room for that many of the longest ids. */
+/** Maximum number of characters of the listed ids. */
 const MAX_SKIPPED_CHARS = 2_000;
-/** Enough for the error of an API, in a line or three of a terminal. */
+/** Enough for the error of an API, in up to three lines of a terminal. */
 const MAX_BODY_CHARS = 200;
-/** Responses from here on often say what went wrong. */
+/** Responses with this or a higher status often explain the error. */
 const FIRST_ERROR_STATUS = 400;
 
 /**
- * A result for people: one line with how it ended, and under it a line for each reason where it
- * did not pass, the beginning of an error response, and what to try. Nothing that a target sent can
- * steer the terminal. Ends with a line feed.
+ * Formats a result for people: one line with the outcome and, if it did not pass, a line for each reason, the
+ * beginning of an error response, and what to try. Text from a target cannot control the terminal. Ends with a line
+ * feed.
  *
  * @param check the check that ran, if known
  * @param width columns of the terminal; null for lines of any length
@@ -48,7 +48,7 @@ export function prettyResult(
     // Another type under the same id is another check.
     const same = check?.checkType === result.checkType ? check : null;
     lines.push(...reasonsOf(result, ended, same).flatMap((line) => indented(line, width)));
-    // Another attempt follows by itself.
+    // No advice for other attempts, since another one follows.
     const isLast = result.resultType === 'FINAL';
     const body = isLast && ended === 'failed' ? errorBodyOf(result) : null;
     if (body !== null) lines.push(...indented(`body: ${body}`, width));
@@ -61,7 +61,7 @@ export function prettyResult(
 }
 
 /**
- * Slots that were not run, and why. Ends with a line feed.
+ * Formats slots that were not run, and why. Ends with a line feed.
  *
  * @param width see prettyResult
  */
@@ -80,7 +80,7 @@ export function prettyMissed(
 }
 
 /**
- * The checks that were skipped, and how to run one. Ends with a line feed.
+ * Formats the checks that were skipped, and how to run one. Ends with a line feed.
  *
  * @param width see prettyResult
  */
@@ -119,8 +119,8 @@ function headline(
 }
 
 /**
- * The beginning of the text that came with the status of an error, on one line; null without any, or where an
- * assertion on it says what it was.
+ * Returns the beginning of the body of an error response, on one line; null without a body, or if the message of an
+ * assertion already shows it.
  */
 export function errorBodyOf({ apiCheckResult }: CheckResult): string | null {
   const response = apiCheckResult?.response;
@@ -152,7 +152,7 @@ function label(result: CheckResult, ended: RunResult, palette: Palette): string 
   return paintOfRun(ended, palette)(RUN_LABELS[ended].padEnd(LABEL_WIDTH));
 }
 
-/** The colour of a run that ended so. */
+/** The colour for the outcome of a run. */
 export function paintOfRun(ended: RunResult, palette: Palette): (text: string) => string {
   if (ended === 'passed') return palette.good;
   return ended === 'degraded' ? palette.warning : palette.bad;

@@ -3,10 +3,10 @@ import type { Terminal, TerminalStream } from '../terminal.ts';
 import { fitting, lineWidth } from './columns.ts';
 import { terminalSafe } from './terminal-safe.ts';
 
-/** Back to the first column, and clear to the end of the line (ECMA-48 8.3.41). */
+/** Returns to the first column and clears to the end of the line (ECMA-48 8.3.41). */
 const CLEAR_LINE = '\r\u001b[K';
 
-/** One progress line at the foot of a terminal; nothing if the output is no terminal. */
+/** Shows one progress line at the bottom of a terminal; does nothing if the output is not a terminal. */
 export class Progress {
   readonly #stream: TerminalStream;
   readonly #isShown: boolean;

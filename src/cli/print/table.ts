@@ -1,7 +1,7 @@
 import { columnsOf, cutToFit, wrapped } from './columns.ts';
 
 export interface Cell {
-  /** One line, without anything that steers a terminal. */
+  /** One line without control characters. */
   readonly text: string;
   /** Colours the text, after it was cut. */
   readonly paint?: (text: string) => string;
@@ -10,23 +10,23 @@ export interface Cell {
 export interface TableLayout {
   /** Columns of the terminal. No line is longer. */
   readonly width: number;
-  /** The most columns of each but the last column. */
+  /** The maximum width of each column except the last. */
   readonly maxColumns: readonly number[];
-  /** The column that may be wider where the last one stands below; none by default. */
+  /** The column that may be wider if the last column is moved below. Default: none. */
   readonly growing?: number;
 }
 
 const GAP = 2;
-/** A last column with less room than this stands below, on lines of its own. */
+/** A last column with less room than this is moved below, to separate lines. */
 const MIN_LAST = 24;
 const INDENT = 4;
-/** Lines of a last cell that stands below; the rest is cut. */
+/** Maximum number of lines of a last cell that is moved below; the rest is cut. */
 const MAX_LINES_BELOW = 4;
 
 /**
- * Rows in columns, each as wide as its widest cell. The last column gets the rest of the width. A cell of it that
- * does not fit there stands below, indented, on a few lines; where the rest is too little, each of them does. What
- * does not fit then is cut.
+ * Formats rows in columns, each as wide as its widest cell. The last column gets the rest of the width. A last cell
+ * that does not fit is moved below, indented, on a few lines. If the rest of the width is too small, all last cells
+ * are moved. Text that still does not fit is cut.
  */
 export function tableLines(
   rows: readonly (readonly Cell[])[],

@@ -11,9 +11,9 @@ export interface JunitFile {
   /** Collects the results. */
   readonly report: JunitReport;
   /**
-   * Writes the report, and prints a line on stderr where that fails.
+   * Writes the report; prints a line on stderr if this fails.
    *
-   * @returns whether it is written
+   * @returns whether it was written
    */
   write(): Promise<boolean>;
   close(): Promise<void>;
@@ -23,7 +23,7 @@ export interface JunitFile {
  * Empties or creates the file, so that a report of an earlier run does not stay.
  *
  * @param inputs files that the run reads: none of them is overwritten
- * @throws VedetteError for a file that is one of them, or that cannot be written: before any check runs
+ * @throws VedetteError, before any check runs, if the file is one of the inputs or cannot be written
  */
 export async function openJunitFile(
   path: string,
@@ -53,7 +53,7 @@ export async function openJunitFile(
   };
 }
 
-/** Also by another name: links are followed. */
+/** Whether two paths are the same file, also through links. */
 async function isOneOf(path: string, inputs: readonly string[]): Promise<boolean> {
   const own = await fileAt(path);
   for (const input of inputs) {
@@ -65,7 +65,7 @@ async function isOneOf(path: string, inputs: readonly string[]): Promise<boolean
   return false;
 }
 
-/** null where there is none, or it cannot be read: opening it tells why. */
+/** null if there is no such file or it cannot be read; opening it then reports why. */
 function fileAt(path: string): Promise<Stats | null> {
   return stat(path).catch(() => null);
 }

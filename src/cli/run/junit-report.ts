@@ -9,7 +9,7 @@ import { shortenedToBytes } from '../../runtime/text/cut-text.ts';
 import { errorBodyOf } from '../print/pretty-result.ts';
 import { xmlElement, xmlText } from './xml-text.ts';
 
-/** The parts of a test case that consumers count. */
+/** The outcomes of test cases that consumers count. */
 type Outcome = 'passed' | 'failures' | 'errors' | 'skipped';
 
 interface TestCase {
@@ -29,7 +29,7 @@ export interface JunitSuite {
   readonly name: string;
   /** Epoch milliseconds. */
   readonly startedAtMs: number;
-  /** All that may have results, and those that are skipped. */
+  /** All checks that may have results, including skipped ones. */
   readonly checks: readonly Check[];
 }
 
@@ -52,7 +52,7 @@ export class JunitReport {
     this.#checks = new Map(suite.checks.map((check) => [check.id, check]));
   }
 
-  /** Attempts that are retried do not count. */
+  /** Adds a result. Ignores attempts that are retried. */
   result(result: CheckResult): void {
     if (result.resultType !== 'FINAL') return;
     const check = this.#checks.get(result.checkId);
@@ -78,7 +78,7 @@ export class JunitReport {
     }
   }
 
-  /** @param durationMs of the whole run */
+  /** @param durationMs the duration of the whole run */
   xml(durationMs: number): string {
     const count = (outcome: Outcome): number =>
       this.#cases.filter((each) => each.outcome === outcome).length;
@@ -103,7 +103,7 @@ export class JunitReport {
   }
 }
 
-/** How consumers count the end of a run, and what they show of it. */
+/** How consumers count the outcome of a run, and the text that they show. */
 function endOf(
   result: CheckResult,
   ended: RunResult,
@@ -123,7 +123,7 @@ function endOf(
   }
 }
 
-/** @param facts further lines of its text; pages of CI systems often show nothing else of the run */
+/** @param facts further lines of the text; CI systems often show nothing else about the run */
 function problem(
   element: 'failure' | 'error',
   type: string,
@@ -136,7 +136,7 @@ function problem(
   return xmlElement(element, { message, type }, [textOf([why, ...facts])]);
 }
 
-/** What was checked and from where, the beginning of an error response, and what to try. */
+/** The target, the location, the beginning of an error response, and what to try. */
 function factsOf(result: CheckResult): readonly string[] {
   const ended = runResultOf(result);
   const facts = [

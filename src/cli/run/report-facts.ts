@@ -15,10 +15,10 @@ const OPTIONS = [
 ] as const;
 
 /**
- * The facts of the session that a run is reported as; null if the run is not reported.
+ * Returns the facts of the test session for a reported run; null if the run is not reported.
  *
- * @throws VedetteError of kind `usage` for options without --report, and values that no service
- *   accepts: before any check runs
+ * @throws VedetteError of kind `usage`, before any check runs, for options without --report and for values that no
+ *   service accepts
  */
 export function reportFactsOf(isAsked: boolean, flags: ReportFlags): TestSessionFacts | null {
   const given = OPTIONS.filter(({ name }) => flags[name] !== undefined);

@@ -20,7 +20,7 @@ import { selectChecks } from './select-checks.ts';
 import { createSessionReporter } from './send-report.ts';
 
 export interface RunOptions {
-  /** Ids of the checks to run; none for all that are activated. */
+  /** Ids of the checks to run; empty for all activated checks. */
   readonly check: readonly string[];
   readonly output: OutputFormat;
   readonly retries: boolean;
@@ -33,12 +33,11 @@ export interface RunOptions {
 }
 
 /**
- * Runs each check of a file once, with its retries, and prints the results as they come. Then a
- * service gets them, where --report is given and nothing interrupted the run, and the file of --junit.
+ * Runs each check of a file once, with its retries, and prints the results as they arrive. Then sends them to a
+ * service (with --report, unless the run was interrupted) and writes them to the file of --junit.
  *
- * @returns EXIT.ok where all passed (degraded counts as passed), EXIT.failed where one did not, or
- *   what interrupted it; EXIT.unusable where all passed and the service or the file of --junit did not
- *   get the results
+ * @returns EXIT.ok if all passed (degraded counts as passed), EXIT.failed if one did not, or the exit code of the
+ *   interruption; EXIT.unusable if all passed, but the service or the file of --junit did not get the results
  * @throws VedetteError where a file, an id or the environment is not valid
  */
 export async function runCommand(

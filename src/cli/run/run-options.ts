@@ -9,7 +9,7 @@ interface RunCommandParts {
   readonly terminal: Terminal;
   readonly variables: Readonly<Record<'run' | 'report', readonly VariableRow[]>>;
   readonly exitNow: (exitCode: number) => void;
-  /** Gets the exit code of the command. */
+  /** Called with the exit code of the command. */
   readonly finished: (exitCode: number) => void;
 }
 
@@ -37,7 +37,7 @@ export function addRunCommand(
     .argument('<file>', CHECK_FILE, notEmpty)
     .addOption(checkOption())
     .addOption(outputOption('result object'))
-    .option('--no-retries', 'make one attempt, even where the check has retries')
+    .option('--no-retries', 'make one attempt, even if the check has retries')
     .option('--env-file <file>', 'values for {{NAME}}, all secret: KEY=VALUE lines', notEmpty)
     .option('--junit <file>', 'also write a JUnit XML report to this file', notEmpty)
     .option('--report', 'send the results to a service, as one test session', false)

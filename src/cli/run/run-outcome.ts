@@ -1,7 +1,7 @@
 import type { RunResult } from '../../model/result/run-result.ts';
 import { EXIT } from '../terminal.ts';
 
-/** How many checks of `vedette run` ended in which way. */
+/** The number of checks of `vedette run` by outcome. */
 export type RunCounts = Record<RunResult | 'missed', number>;
 
 export function noRunsYet(): RunCounts {
@@ -13,12 +13,12 @@ export function allPassed({ failed, error, cancelled, missed }: Readonly<RunCoun
   return failed + error + cancelled + missed === 0;
 }
 
-/** What decides the exit code of `vedette run`: the table of exit codes in README.md. */
+/** The facts that decide the exit code of `vedette run`: see the table of exit codes in README.md. */
 export interface RunOutcome {
   readonly counts: Readonly<RunCounts>;
   /** The exit code of what interrupted the run; null if nothing did. */
   readonly interruptedWith: number | null;
-  /** False if a service or a file should have got the results and did not. */
+  /** False if the results could not be sent to the service or written to the file. */
   readonly isReported: boolean;
 }
 

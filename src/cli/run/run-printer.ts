@@ -14,7 +14,7 @@ import type { Terminal } from '../terminal.ts';
 import { allPassed, noRunsYet, type RunCounts } from './run-outcome.ts';
 import type { Selection } from './select-checks.ts';
 
-/** Prints the results of `vedette run` as they come, and counts them. */
+/** Prints the results of `vedette run` as they arrive, and counts them. */
 export class RunPrinter {
   readonly #terminal: Terminal;
   readonly #format: OutputFormat;

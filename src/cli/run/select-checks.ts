@@ -4,13 +4,13 @@ import { nearestName } from '../../runtime/text/nearest-name.ts';
 
 export interface Selection {
   readonly selected: readonly Check[];
-  /** Left out because they are not activated. */
+  /** Checks that are skipped because they are not activated. */
   readonly skipped: readonly Check[];
 }
 
 /**
- * The checks to run, in the order of the file: those named, activated or not; all activated ones
- * where none is named.
+ * Selects the checks to run, in the order of the file: the named ones, activated or not; without names, all
+ * activated ones.
  *
  * @throws VedetteError of kind `usage` for an id that no check has
  */

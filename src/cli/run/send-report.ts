@@ -23,7 +23,7 @@ export interface Reporter {
 }
 
 /**
- * For one run.
+ * Creates a reporter for one run.
  *
  * @throws VedetteError of kind `config` for an invalid SERVICE_URL or key: before any check runs
  */

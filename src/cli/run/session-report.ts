@@ -9,7 +9,7 @@ import {
   type TestSessionFacts,
 } from '../../model/result/test-session.ts';
 
-/** The most bytes of results that wait until the run is over. */
+/** Maximum number of bytes of results that are kept until the run is over. */
 const MAX_WAITING_BYTES = 256 * 1024 * 1024;
 /** Bytes reserved for what surrounds the results. */
 const ENVELOPE_BYTES = 16 * 1024;
@@ -21,8 +21,8 @@ interface ReportItem {
 }
 
 /**
- * Collects the results of a run for the requests that send them to a service. They contain what
- * `--output json` prints and nothing more; texts longer than the service accepts are cut.
+ * Collects the results of a run for the requests that send them to a service. The requests contain exactly what
+ * `--output json` prints; texts that are longer than the service accepts are cut.
  */
 export class SessionReport {
   readonly #id: string;
@@ -105,7 +105,7 @@ export class SessionReport {
 const COMMA = Buffer.from(',');
 const PROTO = '__proto__';
 
-/** A target may name a header so, and the service refuses a body with such a key. */
+/** Removes the key `__proto__`: a target may use it as header name, and the service refuses a body with it. */
 function withoutProto(json: Buffer): Buffer {
   if (!json.includes(PROTO)) return json;
   const value = JSON.parse(json.toString(), (key, inner) => (key === PROTO ? undefined : inner));

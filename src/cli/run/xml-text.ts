@@ -5,7 +5,7 @@ const REMOVED =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\ufffe\uffff]|\p{Cs}/gu;
 
-/** A text for the content of an element. */
+/** Escapes a text for the content of an element. */
 export function xmlText(text: string): string {
   return htmlEscaped(text.replace(REMOVED, ''));
 }
@@ -16,7 +16,7 @@ export function xmlElement(
   attributes: Readonly<Record<string, string | number>>,
   content: readonly string[] = [],
 ): string {
-  // An attribute would have a space in place of a line feed (XML 1.0, 3.3.3).
+  // Parsers replace a line feed in an attribute by a space (XML 1.0, 3.3.3).
   const attributeText = (value: string | number): string =>
     xmlText(String(value)).replaceAll('\n', '&#10;');
   const given = Object.entries(attributes).map(

@@ -34,14 +34,14 @@ export type ApiResponse =
     }
   | ApiRefusal;
 
-/** 4xx but 401, 403 (see `mayBeForbidden`) and 429, or 500: the same request would be refused again. */
+/** A status of 500, or 4xx except 401, 403 (see `mayBeForbidden`) and 429: the same request would be refused again. */
 export interface ApiRefusal {
   readonly ok: false;
   readonly status: number;
   readonly message: string;
   /** One or more: each problem of the request, or only the message. */
   readonly reasons: readonly string[];
-  /** What the service does not have (404), such as `check`; for another path nothing. */
+  /** The missing resource of a 404, such as `check`; undefined for an unknown path. */
   readonly missing?: string | undefined;
 }
 
@@ -61,23 +61,23 @@ export interface SendOptions {
   readonly isRepeatable?: boolean;
   /** A POST with it is idempotent: repeated, it gets the response to the first one. */
   readonly idempotencyKey?: string | undefined;
-  /** The role that this request needs, where it is higher than for the others. */
+  /** The role that this request needs, if it is higher than for the others. */
   readonly role?: NeededRole;
   /** What needs this role, such as `which variables need`; null if left out. */
   readonly roleReason?: string | null;
-  /** Returns a refusal where the role of the key is not enough, in place of an error. */
+  /** Whether to return a refusal instead of an error if the role of the key is too low. */
   readonly mayBeForbidden?: boolean;
 }
 
-/** From the request to the end of the answer. */
+/** From the request to the end of the response. */
 const TIMEOUT_MS = 30_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** More than a page of the longest possible checks. */
 const MAX_RESPONSE_BYTES = 256 * 1024 * 1024;
-/** After a failed connection. Most POST requests are not repeated: the service may have done them. */
+/** Retries after a failed connection. Most POST requests are not retried, since the service may have executed them. */
 const MAX_RETRIES = 2;
 const RETRY_BACKOFF = { minMs: 1_000, maxMs: 2_000 };
-/** After an answer that asks to retry later: the rate limits of the service count by the minute. */
+/** Retries after a response with Retry-After; the rate limits of the service count per minute. */
 const MAX_WAITS = 10;
 const BUSY_BACKOFF = { minMs: 1_000, maxMs: 10_000 };
 const LONGEST_RETRY_AFTER_MS = 120_000;
@@ -105,7 +105,7 @@ type Outcome =
       readonly message: string;
     };
 
-/** Sends requests to the API, and retries those that fail or come too early. */
+/** Sends requests to the API, and retries those that fail or are rate-limited. */
 export class ApiClient {
   readonly #options: ApiClientOptions;
   readonly #dispatchers: Dispatchers;
@@ -303,7 +303,7 @@ export class ApiClient {
       { status, retryAfter, location: header('location'), answer },
       this.#options.clock.wallMs(),
     );
-    // No key changes the rules of a forwarding proxy.
+    // The response is that of a forwarding proxy, for which the key does not matter.
     const isProxys = answer === null && this.#peer.proxy?.forwards === true;
     const isExpected = mayBeForbidden && status === 403 && answer !== null;
     if (!isProxys && !isExpected && (status === 401 || status === 403))
@@ -334,7 +334,7 @@ function headersOf({
   };
 }
 
-/** For `onWait`: prints the waits that a person notices. */
+/** An `onWait` that prints waits that a user would notice. */
 export function waitPrinter({ stderr }: Pick<Terminal, 'stderr'>): (delayMs: number) => void {
   return (delayMs) => {
     if (delayMs < PRINTED_WAIT_MS) return;
@@ -359,7 +359,7 @@ function environment(code: string, message: string): VedetteError {
   return new VedetteError('environment', code, message);
 }
 
-/** Undefined where the bytes are no JSON. */
+/** Undefined if the bytes are not JSON. */
 function parseJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'));

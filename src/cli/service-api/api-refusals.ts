@@ -14,9 +14,9 @@ export function reasonsIn({ message, attributes }: ErrorResponse): readonly stri
 }
 
 /**
- * The error for a key that the service does not take, or whose role is too low.
+ * The error for a key that the service does not accept, or whose role is too low.
  *
- * @param roleReason as of SendOptions
+ * @param roleReason see SendOptions
  */
 export function refusedKey(
   { origin }: Peer,

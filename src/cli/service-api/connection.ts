@@ -12,15 +12,15 @@ import { quoted } from '../../runtime/text/quoted.ts';
 export interface Connection {
   readonly serviceUrl: URL;
   readonly apiKey: string;
-  /** None if left out. */
+  /** Default: none. */
   readonly proxies?: Proxies;
-  /** The role that the key needs; write where left out. */
+  /** The role that the key needs. Default: write. */
   readonly role?: NeededRole;
 }
 
 export type NeededRole = 'read' | 'run' | 'write' | 'admin';
 
-/** What a command requests of the service, and the lowest role that its key needs. */
+/** The purposes for which commands use the service, and the lowest role that their key needs. */
 const USES = {
   apply: {
     role: 'write',
@@ -54,7 +54,7 @@ function keyText(use: Use): string {
   return `an API key of the account, ${USES[use].roleText}: vk_ and 32 hex digits (pl_ is for agents)`;
 }
 
-/** A key file has one line; a larger one is some other file. */
+/** A key file has one line; a larger file is not a key file. */
 const MAX_KEY_FILE_BYTES = 4096;
 
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
@@ -63,7 +63,7 @@ const API_KEY_FILE = variable<string | null>({
   name: 'API_KEY_FILE',
   default: null,
   whenUnset: null,
-  meaning: 'A file that contains the key, in place of API_KEY.',
+  meaning: 'A file that contains the key, instead of API_KEY.',
   allowed: 'the path of a file that contains vk_ and 32 hex digits',
   secret: false,
   parse: filePath,
@@ -108,7 +108,7 @@ const PROXY_ROWS: Rows = [
 /** The variables of `vedette apply`. */
 export const APPLY_ENVIRONMENT: Rows = [...Object.values(variablesOf('apply')), ...PROXY_ROWS];
 
-/** Those that `vedette run --report` reads besides those of `run`. */
+/** The variables that `vedette run --report` reads in addition to those of `run`. */
 export const REPORT_ENVIRONMENT: Rows = [...Object.values(variablesOf('report')), ...PROXY_ROWS];
 
 /** The variables of commands that only read from a service. */

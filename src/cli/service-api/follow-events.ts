@@ -10,17 +10,17 @@ export interface FollowOptions {
   /** Whether an event of this kind, such as `check.updated`, matters. */
   readonly matters: (kind: string) => boolean;
   /**
-   * Called when a stream begins, as there may have been changes before it, and after each event that
-   * matters. Without a stream it is called before each further attempt: then the caller polls.
+   * Called when a stream begins, because there may have been changes before, and after each event that matters.
+   * Without a stream, called before each further attempt, so that the caller polls.
    */
   readonly onChange: () => void;
 }
 
-/** Between two attempts. The service ends each stream after a quarter of an hour. */
+/** The delay between two attempts. The service ends each stream after a quarter of an hour. */
 const BACKOFF = { minMs: 2_000, maxMs: 60_000 };
 /** The service sends a comment every 15 s. */
 const SILENCE_MS = 40_000;
-/** Far more than the name of a kind; longer lines are data, which nobody reads here. */
+/** Far longer than the name of a kind; longer lines are data, which is not used. */
 const MAX_LINE_BYTES = 4_096;
 /** HTML Standard, 9.2.6. */
 const KIND = /^event: ?(\S+)$/;
@@ -62,7 +62,7 @@ async function followOnce(
     }
     return true;
   } catch {
-    // The connection failed, or nothing came for too long. The next attempt may succeed.
+    // The connection failed, or nothing was received for too long. The next attempt may succeed.
     return isOpen;
   } finally {
     cancelSilence();

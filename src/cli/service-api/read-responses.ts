@@ -4,7 +4,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 import { parseTolerantly } from '../../wire/v1/tolerant-parse.ts';
 import type { ApiClient } from './api-client.ts';
 
-/** The most that the API returns at once. */
+/** The maximum that the API returns at once. */
 const PAGE_ENTRIES = 100;
 
 /** @throws VedetteError SERVICE_FAILED where the response has another form */
@@ -14,7 +14,7 @@ export function readAs<Value>(schema: z.ZodType<Value>, json: unknown, what: str
   throw notValid(what);
 }
 
-/** The same for the strict schemas of the model: a newer service may return more fields. */
+/** Like `readAs` for strict schemas of the model; ignores further fields, which a newer service may return. */
 export function readTolerantly<Value>(
   schema: z.ZodType<Value>,
   json: unknown,
@@ -31,7 +31,7 @@ function notValid(what: string): VedetteError {
 }
 
 /**
- * Reads what the API has of a check.
+ * Reads a resource of a check from the API.
  *
  * @param pathOf the path for the encoded id
  * @throws VedetteError of kind `usage` where there is no such check; else as ApiClient.get
@@ -46,7 +46,7 @@ export async function getOfCheck(
   if (!CHECK_ID.test(checkId)) throw unknownCheck(checkId);
   const path = pathOf(encodeURIComponent(checkId));
   const reply = await client.send('GET', path, { signal });
-  // Services of earlier releases accepted such ids; the path of a type has its list.
+  // Services of earlier releases accepted names of types as ids; such a path returns the list of the type.
   const isOtherPath = reply.ok ? Array.isArray(reply.json) : reply.status === 400;
   if (isReservedCheckId(checkId) && path === `/v1/checks/${checkId}` && isOtherPath) {
     const message = `no check can be read by the id ${JSON.stringify(checkId)}, which is a path of the API: create the check again under another id`;
@@ -70,7 +70,7 @@ export interface Entries<Entry> {
 }
 
 /**
- * The first pages of a list.
+ * Reads the first pages of a list.
  *
  * @param path with its query, which has neither `limit` nor `page`
  */

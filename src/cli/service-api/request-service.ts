@@ -7,22 +7,22 @@ import { loadConnection } from './connection.ts';
 export interface RequestContext {
   readonly client: ApiClient;
   readonly interruption: Interruption;
-  /** That of the interruption. */
+  /** Aborts when the command is interrupted. */
   readonly signal: AbortSignal;
 }
 
 export interface RequestOptions {
-  /** Whether waits that the service asks for are printed on stderr; true if left out. */
+  /** Whether waits that the service requests are printed on stderr. Default: true. */
   readonly printsWaits?: boolean;
-  /** What the key is for; reading if left out. */
+  /** The purpose of the key. Default: read. */
   readonly use?: 'read' | 'run' | 'location';
 }
 
 /**
- * For a command that sends requests to the service of the environment.
+ * Runs a command that sends requests to the service that the environment names.
  *
  * @param run returns the exit code
- * @returns its exit code, or that of what interrupted it
+ * @returns the exit code of `run`, or of the interruption
  * @throws VedetteError where a variable, the key or the service is unusable
  */
 export async function requestService(

@@ -12,16 +12,16 @@ const HOME = '\u001b[H';
 const CLEAR_SCREEN = `${HOME}\u001b[2J`;
 const CLEAR_BELOW = '\u001b[J';
 const CLEAR_LINE = '\u001b[K';
-/** For a terminal of unknown height. */
+/** Used for a terminal of unknown height. */
 const DEFAULT_ROWS = 24;
 const MAX_TROUBLE_CHARS = 500;
 
-/** Prints boards on stdout, as its kind and the format ask for. */
+/** Prints boards on stdout in the given format, on terminals and elsewhere. */
 export class BoardPrinter {
   readonly #terminal: Terminal;
   readonly #format: OutputFormat;
   #isDrawn: boolean = false;
-  /** What was printed last; null for nothing yet. */
+  /** The text that was printed last; null if nothing was printed yet. */
   #last: string | null = null;
 
   constructor(terminal: Terminal, format: OutputFormat) {
@@ -38,10 +38,10 @@ export class BoardPrinter {
   }
 
   /**
-   * Draws the board over the last one where the terminal can, with the time below it. Elsewhere it is
-   * printed again if it is another, after an empty line.
+   * Draws the board over the last one if the terminal supports it, with the time below. Otherwise prints it after an
+   * empty line if it has changed.
    *
-   * @param trouble why it is not as of now; null if it is
+   * @param trouble why the board is not current; null if it is
    */
   redraw(board: Board, trouble: string | null): void {
     const lines = this.#linesOf(board);
@@ -96,10 +96,10 @@ export class BoardPrinter {
 }
 
 function troubleText(trouble: string): string {
-  return `not as of now: ${terminalSafe(trouble, MAX_TROUBLE_CHARS)}`;
+  return `not current: ${terminalSafe(trouble, MAX_TROUBLE_CHARS)}`;
 }
 
-/** As many lines as fit, the last one with how many do not. */
+/** Returns as many lines as fit; the last one shows how many do not. */
 function fittingRows(lines: readonly string[], height: number): readonly string[] {
   if (lines.length <= height) return lines;
   const kept = lines.slice(0, Math.max(0, height - 1));

@@ -16,8 +16,8 @@ const MAX_WHERE = 3;
 /** The column of the name. */
 const NAME_AT = 1;
 /**
- * Columns of the label, the time and the location. The name gets a third of the width, and what is left of
- * the line where the reason stands below it: the names of many checks begin alike.
+ * Widths of the columns for the label, the time and the location. The name gets a third of the width, or the rest
+ * of the line if the reason is moved below, since the names of many checks have the same beginning.
  */
 const [LABEL_COLUMNS, SINCE_COLUMNS, WHERE_COLUMNS] = [8, 30, 24];
 
@@ -28,7 +28,7 @@ export interface BoardStyle {
   readonly nowMs: number;
 }
 
-/** For people: the counts, then what is wrong, the worst first. */
+/** Formats a board for people: the counts, then the problems, worst first. */
 export function boardLines(board: Board, style: BoardStyle): readonly string[] {
   const { palette, width } = style;
   const rows = [
@@ -43,9 +43,9 @@ export function boardLines(board: Board, style: BoardStyle): readonly string[] {
 }
 
 /**
- * For programs: one line for each entry, its fields separated by tabs: the state, the id, the time
- * since when (ISO 8601), the locations, the code, the words, the name, and what holds its alerts back or who
- * acknowledged the open one.
+ * Formats a board for programs: one line for each entry, with fields separated by tabs: state, id, since when (ISO
+ * 8601), locations, code, text, name, and remarks about its alerts (why they are suppressed, or who acknowledged
+ * the open one).
  */
 export function plainLines({ statuses, silentLocations }: Board): readonly string[] {
   const lineOf = (fields: readonly string[]): string =>
@@ -66,7 +66,7 @@ export function plainLines({ statuses, silentLocations }: Board): readonly strin
   ];
 }
 
-/** As objects of the API: the counts, the statuses and the silent locations. */
+/** Formats the counts, the statuses and the silent locations as objects of the API. */
 export function jsonLines({ counts, statuses, silentLocations }: Board): readonly string[] {
   const objects = [
     { counts },
@@ -104,7 +104,7 @@ function statusRow(status: ListedStatus, { palette, nowMs }: BoardStyle): readon
     { text: nameAndId(name, checkId), paint: palette.strong },
     { text: sinceText(since, nowMs) },
     { text: `${where.slice(0, MAX_WHERE).join(', ')}${more}` },
-    // First, since the line may be cut.
+    // Remarks come first, since the line may be cut.
     { text: terminalSafe(remarks === '' ? reason : `[${remarks}] ${reason}`) },
   ];
 }

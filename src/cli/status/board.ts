@@ -3,11 +3,11 @@ import { CHECK_STATES, type CheckState } from '../../model/result/check-state.ts
 import type { ApiClient } from '../service-api/api-client.ts';
 import { firstPages, readAs } from '../service-api/read-responses.ts';
 
-/** The states that are listed, in the order of the service: what is worst comes first. */
+/** The states that are listed, in the order of the service, worst first. */
 const LISTED = ['failing', 'degraded', 'unknown'] as const satisfies readonly CheckState[];
 
 const MAX_PAGES = 10;
-/** The service counts for each: its checks, its agents and the slots that it missed in a day. */
+/** Limits the work of the service, which counts the checks, agents and missed slots of each location. */
 const MAX_COUNTED_LOCATIONS = 20;
 
 const countsSchema = z.object(
@@ -52,7 +52,7 @@ const locationsSchema = z.array(
 );
 const locationStatusSchema = z.looseObject({ silentSince, checks: z.int() });
 
-/** A private location of which no agent polls. */
+/** A private location without a polling agent. */
 export interface SilentLocation {
   readonly slug: string;
   readonly name: string;
@@ -64,7 +64,7 @@ export interface SilentLocation {
 
 export interface Board {
   readonly counts: StateCounts;
-  /** Without those that are unknown because their locations are silent. */
+  /** Excludes checks that are unknown because their locations are silent. */
   readonly statuses: readonly ListedStatus[];
   /** Whether there are more. */
   readonly isCut: boolean;
@@ -74,9 +74,9 @@ export interface Board {
 type BoardClient = Pick<ApiClient, 'get' | 'find'>;
 
 /**
- * Reads what is wrong now.
+ * Reads the current problems.
  *
- * @param onlyDown leaves out all that is not failing
+ * @param onlyDown whether to read only failing checks
  * @throws VedetteError as ApiClient.get
  */
 export async function readBoard(
@@ -96,7 +96,7 @@ export async function readBoard(
     { maxPages: MAX_PAGES, signal },
   );
   const silentLocations = onlyDown ? [] : await readSilentLocations(client, signal);
-  // While checks change their states, pages shift, and an entry may come twice.
+  // Pages shift while checks change their states, so an entry may occur twice.
   const byId = new Map(entries.map((entry) => [entry.checkId, entry]));
   return { counts, statuses: [...byId.values()], isCut, silentLocations };
 }
@@ -123,7 +123,7 @@ async function readSilentLocations(
     counted += 1;
     const path = `/v1/private-location-statuses/${encodeURIComponent(id)}`;
     const json = await client.find(path, signal);
-    // It is gone.
+    // The location was deleted.
     if (json === null) continue;
     const { silentSince: since, checks } = readAs(
       locationStatusSchema,

@@ -6,18 +6,18 @@ import { BoardPrinter } from './board-printer.ts';
 import { watchBoard } from './watch.ts';
 
 export interface StatusOptions {
-  /** Lists only what is failing. */
+  /** Lists only failing checks. */
   readonly down: boolean;
-  /** Shows it again after each change, until a signal ends it. */
+  /** Updates the output after each change until a signal ends the command. */
   readonly watch: boolean;
   readonly output: OutputFormat;
 }
 
-/** How people end `--watch`. */
+/** The exit codes of signals with which users end `--watch`. */
 const ENDED_BY_SIGNAL: ReadonlySet<number | null> = new Set([EXIT.interrupted, EXIT.terminated]);
 
 /**
- * Prints what is down at the service, since when, why and from where.
+ * Prints which checks are down at the service, since when, why and in which locations.
  *
  * @returns EXIT.failed where a check is failing, else EXIT.ok; with `watch` EXIT.ok after a signal
  * @throws VedetteError where a variable, the key or the service is unusable
@@ -43,7 +43,7 @@ export function statusCommand(
       printer.print(board);
       return board.counts.failing > 0 ? EXIT.failed : EXIT.ok;
     },
-    // They would be drawn over.
+    // Lines about waits would be overwritten.
     { printsWaits: !watch },
   );
 }

@@ -23,7 +23,7 @@ export function whyOf(status: ListedStatus): Why {
   }
 }
 
-/** What keeps notifications of the check back, and who acknowledged its open one: a user, key or channel, by name. */
+/** Why notifications of the check are suppressed, and the name of the user, key or channel that acknowledged its alert. */
 export function alertRemarksOf(status: ListedStatus): readonly string[] {
   const { muted, mutedByGroup, inMaintenance, acknowledgement } = status;
   return [
@@ -34,7 +34,7 @@ export function alertRemarksOf(status: ListedStatus): readonly string[] {
   ];
 }
 
-/** Where it was found out, or else where the check runs. */
+/** The locations that found the problem, or else those in which the check runs. */
 export function locationsOf(status: ListedStatus): readonly string[] {
   const { state, lastError, lastRunLocation, locations } = status;
   const found = state === 'failing' ? (lastError?.location ?? lastRunLocation) : lastRunLocation;

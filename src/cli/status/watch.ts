@@ -10,20 +10,20 @@ export interface WatchParts {
   readonly client: Pick<ApiClient, 'openEvents'>;
   readonly clock: Terminal['clock'];
   readonly read: (signal: AbortSignal) => Promise<Board>;
-  /** @param trouble why the board could not be read again; null if it is as of now */
+  /** @param trouble why the board could not be read again; null if it is current */
   readonly show: (board: Board, trouble: string | null) => void;
 }
 
-/** Results are no events: response times and ages are read again so often. */
+/** How often response times and ages are read again, because results are not events. */
 const REFRESH_MS = 60_000;
-/** Changes of many checks come as many events: one reading for all of them. */
+/** Combines events within this time into one reading: changes of many checks cause many events. */
 const BATCH_MS = 500;
-/** What changes states, names or the order of checks, or who has their alerts. */
+/** Events that change states, names or the order of checks, or acknowledge their alerts. */
 const MATTERS = /^(?:(?:check|group|location)\.(?!agent_)|alert\.(?:un)?acknowledged$)/;
 
 /**
- * Shows the board, and again after each change, until the signal aborts. If it cannot be read for a
- * while, the last one stays.
+ * Shows the board, and updates it after each change until the signal aborts. If it cannot be read, keeps the last
+ * one.
  *
  * @throws VedetteError where it could not be read even once, or the key was revoked
  */

@@ -6,7 +6,7 @@ import type { ApiClient } from '../service-api/api-client.ts';
 import { readAs } from '../service-api/read-responses.ts';
 import { EXPIRED, GONE, type TriggeredRun, withoutResult, withResult } from './triggered-run.ts';
 
-/** Which checks to run: those with the ids, or the activated ones with one of the tags. */
+/** The checks to run: those with these ids, or the activated ones with one of these tags. */
 export type CheckSelection =
   | { readonly ids: readonly string[] }
   | { readonly tags: readonly string[] };
@@ -53,7 +53,7 @@ export async function requestRuns(
     const runId = path?.startsWith(RUN_PATH) === true ? path.slice(RUN_PATH.length) : null;
     const run = { checkId: id ?? '', location, runId };
     return runId === null
-      ? withoutResult(run, 'refused', error?.message ?? 'the service made no run')
+      ? withoutResult(run, 'refused', error?.message ?? 'the service created no run')
       : withoutResult(run, 'queued');
   });
 }
@@ -67,8 +67,8 @@ const runSchema = z.looseObject({
 /**
  * Reads the runs that have not ended yet, once.
  *
- * @param onEnded gets each that has ended since
- * @returns those that go on
+ * @param onEnded called with each run that has ended
+ * @returns the runs that have not ended
  * @throws VedetteError as ApiClient.find
  */
 export async function readOpenRuns(

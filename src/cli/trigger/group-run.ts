@@ -88,7 +88,7 @@ function groupNamed(name: string, groups: readonly Group[]): Group {
   throw new VedetteError('usage', 'UNKNOWN_GROUP', `the service has no group ${shown}${hint}`);
 }
 
-/** Its checks as they were requested. */
+/** The checks of the run, as requested. */
 export function queuedOf({ checks }: GroupRun): readonly TriggeredRun[] {
   return checks.map((member) =>
     member.state === 'skipped'
@@ -112,7 +112,7 @@ export function endedMembers({ checks }: GroupRun): ReadonlyMap<number, Member> 
   return new Map([...checks.entries()].filter(([, { state }]) => ENDED.includes(state)));
 }
 
-/** The checks whose run was requested and not begun by an agent. */
+/** The checks whose run no agent has started yet. */
 export function waitingChecks({ checks }: GroupRun): readonly string[] {
   return checks.filter(({ state }) => state === 'waiting').map(({ checkId }) => checkId);
 }

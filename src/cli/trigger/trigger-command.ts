@@ -25,7 +25,7 @@ export interface TriggerOptions {
 /**
  * Runs checks of a service now, outside their schedule; with `wait` until all have ended.
  *
- * @returns EXIT.ok, EXIT.failed where the service refused a run or, with `wait`, one did not pass, or
+ * @returns EXIT.ok, EXIT.failed if the service refused a run or, with `wait`, a run did not pass, or
  *   what interrupted it
  * @throws VedetteError where the options name no check, or a variable, the key or the service is unusable
  */
@@ -72,12 +72,11 @@ async function triggerGroup(
   else for (const member of queuedOf(run)) printer.print(member);
 }
 
-/** The group to run, or which checks. */
+/** A text is the group to run. @throws VedetteError of kind `usage` unless exactly one option is given */
 function selectionOf({ check, tag, group }: TriggerOptions): CheckSelection | string {
   const given = [check.length > 0, tag.length > 0, group !== null].filter((is) => is).length;
   if (given !== 1) {
-    const message =
-      'name what to run by one of --check, --tag and --group; see vedette trigger --help';
+    const message = 'give one of --check, --tag and --group; see vedette trigger --help';
     throw new VedetteError('usage', 'TRIGGER_WHAT', message);
   }
   if (group !== null) return group;
@@ -107,7 +106,7 @@ class RunPrinter {
     stdout.write(lines.map((line) => `${line}\n`).join(''));
   }
 
-  /** Sums up, for people. */
+  /** Prints a summary for people. */
   end(): void {
     const { stdout } = this.#terminal;
     if (this.#options.output === 'json' || stdout.isTTY !== true) return;

@@ -16,7 +16,7 @@ const LABELS: Readonly<Record<RunEnding, string>> = {
 const LABEL_WIDTH = 8;
 
 /**
- * For people: a line, and below it why it did not pass and what to try.
+ * A run for people: one line, and below it why the run did not pass and what to try.
  *
  * @param width columns of the terminal
  */

@@ -3,7 +3,7 @@ import { RUN_RESULTS, type RunResult } from '../../model/result/run-result.ts';
 import type { ApiClient } from '../service-api/api-client.ts';
 import { readAs } from '../service-api/read-responses.ts';
 
-/** What became of a run on request. Without `--wait` it is `queued`, or `refused` by the service. */
+/** The outcome of a run on request. Without `--wait` it is `queued`, or `refused` by the service. */
 export type RunEnding = RunResult | 'queued' | 'refused' | 'expired' | 'skipped';
 
 const explanationSchema = z.looseObject({
@@ -19,18 +19,18 @@ type RunExplanation = z.output<typeof explanationSchema>;
 /** A run of one check in one location. */
 export interface TriggeredRun {
   readonly checkId: string;
-  /** The slug; null where it is not known, or the check is not run. */
+  /** The slug; null if it is not known or the check is not run. */
   readonly location: string | null;
   /** null if the check is not run. */
   readonly runId: string | null;
   readonly ending: RunEnding;
-  /** Why the result is as it is; null without a result. */
+  /** Explains the result; null without a result. */
   readonly explanation: RunExplanation | null;
-  /** Why there is no result. */
+  /** Why there is no result; null if there is one. */
   readonly note: string | null;
 }
 
-/** Whether the caller of `trigger` should take notice: the check did not pass, or was not run. */
+/** Whether the check did not pass or was not run. */
 export function isNotPassed({ ending }: TriggeredRun): boolean {
   return !['passed', 'degraded', 'queued', 'skipped'].includes(ending);
 }
@@ -64,4 +64,4 @@ export function withoutResult(
 
 export const EXPIRED = 'no agent of the location made the run in time';
 /** The run of a deleted location, or the result of a deleted check. */
-export const GONE = 'it is gone: its location or its check was deleted';
+export const GONE = 'its location or its check was deleted';

@@ -13,16 +13,16 @@ import {
 import type { TriggeredRun } from './triggered-run.ts';
 
 const POLL_MS = 1_000;
-/** With many open runs: one request for each would fill the rate limit of the service. */
+/** The interval with many open runs: one request per run would use up the rate limit of the service. */
 const POLL_MANY_MS = 5_000;
 const MANY = 10;
-/** After so long, a run that has not ended may wait for an agent that is not there. */
+/** A run that takes longer may be waiting for an agent that is not connected. */
 const EXPLAINED_WAIT_MS = 15_000;
 
 type Requests = Pick<RequestContext, 'client' | 'signal'>;
 type Output = Pick<Terminal, 'clock' | 'stderr'>;
 
-/** Waits until all runs have ended, or the signal aborts. Gives each that has ended to `onEnded`. */
+/** Waits until all runs have ended or the signal aborts. Passes each ended run to `onEnded`. */
 export async function waitForRuns(
   { client, signal }: Requests,
   runs: readonly TriggeredRun[],
@@ -39,7 +39,7 @@ export async function waitForRuns(
   }
 }
 
-/** Waits until the run of a group has ended, or the signal aborts. Gives each of its runs that has ended to `onEnded`. */
+/** Waits until the run of a group has ended, or the signal aborts. Passes each ended run to `onEnded`. */
 export async function waitForGroup(
   { client, signal }: Requests,
   begun: GroupRun,
@@ -62,7 +62,7 @@ export async function waitForGroup(
   }
 }
 
-/** Says once why a long wait may be long: without an agent in the location a run expires only after minutes. */
+/** Prints once why a wait may be long: without an agent in the location a run expires only after minutes. */
 class ExplainedWait {
   readonly #output: Output;
   readonly #begunMs: number;

@@ -16,9 +16,9 @@ export interface ChildOptions {
   readonly args: readonly string[];
   readonly env: Environment;
   readonly onOutput: (line: string) => void;
-  /** How an attempt to send a notification ended: only the service makes any. */
+  /** Called with the outcome of each attempt to send a notification. Only the service sends notifications. */
   readonly onAttempt: (attempt: AttemptMessage['attempt']) => void;
-  /** Every line of its stderr except the error that ended it. */
+  /** Called with every line of its stderr except the error that ended it. */
   readonly onLog: (line: string) => void;
 }
 
@@ -37,7 +37,7 @@ export function childEndText({ code, signal }: ChildEnd): string {
   return code === null ? 'it could not be started' : `exit code ${code}`;
 }
 
-/** A process that ended before all was up. Its message is one line for people. */
+/** A process that ended before all processes were ready. Its message is one line for people. */
 export class ChildFailed extends Error {
   readonly exitCode: number;
 
@@ -48,9 +48,9 @@ export class ChildFailed extends Error {
   }
 }
 
-/** A process of our own program, with a channel by which it notices when we are gone. */
+/** A process of Vedette, with an IPC channel by which it notices the exit of this process. */
 export class Child {
-  /** Never rejects; stays pending where the process ends before. */
+  /** Never rejects; stays pending if the process ends before it listens. */
   readonly listening: Promise<ListeningMessage>;
   /** Never rejects. */
   readonly ended: Promise<ChildEnd>;
@@ -58,7 +58,7 @@ export class Child {
 
   constructor({ args, env, onOutput, onAttempt, onLog }: ChildOptions) {
     let lastWords: string | null = null;
-    // A process group of its own: Ctrl-C reaches only `up`, which stops each child in order.
+    // It has its own process group: Ctrl-C reaches only `up`, which stops each child in order.
     const child = spawn(process.execPath, [...process.execArgv, MAIN, ...args], {
       env,
       detached: true,
@@ -93,12 +93,12 @@ export class Child {
     });
   }
 
-  /** Asks it to end. */
+  /** Sends it SIGTERM. */
   stop(): void {
     this.#process.kill('SIGTERM');
   }
 
-  /** Ends it at once. */
+  /** Sends it SIGKILL. */
   kill(): void {
     this.#process.kill('SIGKILL');
   }

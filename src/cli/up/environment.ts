@@ -40,7 +40,7 @@ const OWN: readonly string[] = [
   'CHECKS_FILE',
   'FIRST_API_KEY',
 ];
-/** Withheld from the agent, which does not read them: for example DATABASE_URL with its password. */
+/** Variables that the agent does not read and does not get, such as DATABASE_URL with its password. */
 const FOR_THE_SERVICE_ALONE: readonly string[] = SERVICE_ENVIRONMENT.map(({ name }) => name).filter(
   (name) => !Object.values(VARIABLES).some((variable) => variable.name === name),
 );

@@ -31,14 +31,14 @@ export interface FileApplierOptions {
   readonly file: string;
   readonly client: Pick<ApiClient, 'get' | 'send'>;
   readonly log: Logger;
-  /** When it was last applied. */
+  /** The entries that came from the file when it was last applied. */
   readonly fromFile: FromFile;
-  /** Called with what is applied now. */
+  /** Called with the entries that the service now has from the file. */
   readonly onApplied: (applied: FromFile) => Promise<void>;
   readonly printLine: (line: string) => void;
 }
 
-/** What came from the file. */
+/** The entries that came from the file. */
 export interface FromFile {
   /** Ids of checks. */
   readonly checks: readonly string[];
@@ -55,8 +55,8 @@ type FileContent = Pick<CheckSet, 'checks' | 'variables' | 'resources' | 'fileNa
 /**
  * Makes the service match the variables and checks of the file, after each change. A check removed
  * from the file is deactivated: its results may still be wanted, and so is a heartbeat. Channels,
- * groups, windows and status pages that are removed from the file are deleted. Removed variables stay.
- * What did not come from the file is not touched.
+ * groups, windows and status pages removed from the file are deleted. Variables removed from it stay.
+ * Entries that did not come from the file are left unchanged.
  */
 export class FileApplier {
   readonly #options: FileApplierOptions;
@@ -111,7 +111,7 @@ export class FileApplier {
   }
 
   /**
-   * Applies a changed file: prints what was done, and runs the affected checks at once.
+   * Applies a changed file: prints the changes, and runs the affected checks at once.
    *
    * @returns false if the service does not answer now
    */
@@ -131,7 +131,7 @@ export class FileApplier {
     return true;
   }
 
-  /** Runs the checks at once for first results; where that fails, they run on their schedule. */
+  /** Runs the checks at once for their first results; if that fails, they run on their schedule. */
   async runFirst(checks: readonly Check[], signal: AbortSignal): Promise<void> {
     try {
       await this.#runNow(checks, signal);
@@ -142,7 +142,7 @@ export class FileApplier {
   }
 
   /**
-   * Asks for a run of each, of those that are activated and run on this machine.
+   * Requests a run of each check that is activated and runs on this machine.
    *
    * @throws VedetteError like ApiClient.send
    */
@@ -172,14 +172,14 @@ function namesOf({ sections }: FileResources): readonly string[] {
   return SECTIONS.flatMap((section) => sections[section].map(({ id }) => entryName(section, id)));
 }
 
-/** What was refused, such as the deletion of a service that an open incident names: it is tried again. */
+/** The entries whose deletion was refused, such as a service that an open incident names; it is tried again. */
 function undeleted(refusals: readonly ApplyRefusal[]): readonly string[] {
   return refusals.flatMap(({ kind, id }) =>
     kind === 'check' || kind === 'variable' || kind === 'escalation' ? [] : [entryName(kind, id)],
   );
 }
 
-/** The checks that were written, and those whose templates use a variable that was. */
+/** The written checks, and the checks whose templates use a written variable. */
 function concernedBy(
   { variables, steps }: AppliedChanges,
   checks: readonly Check[],

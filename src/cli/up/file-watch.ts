@@ -1,7 +1,7 @@
 import type { CheckSet, CheckSource } from '../../agent/source/check-source.ts';
 import { isInTime } from '../../runtime/wait.ts';
 
-/** The sets of checks that a source reports, in order; only the newest one waits. */
+/** The sets of checks that a source reports, in order. Keeps only the newest set that was not taken. */
 export class FileWatch {
   readonly #signal: AbortSignal;
   readonly #watching: Promise<void>;

@@ -13,7 +13,7 @@ export interface GreetingFacts {
   readonly checks: readonly Check[];
   /** The status pages of the file. */
   readonly pages: readonly FileEntry[];
-  /** What came from a file before and is not in this one; null for nothing. */
+  /** The entries of an earlier file that this one does not have, as text; null if there are none. */
   readonly removed: string | null;
   readonly serviceUrl: URL;
   readonly agentUrl: URL;
@@ -29,7 +29,7 @@ export interface GreetingFacts {
 
 const MAX_PAGES = 5;
 
-/** What runs, and its addresses. Ends with an empty line. */
+/** Says which checks run, and the addresses of the service. Ends with an empty line. */
 export function greeting(facts: GreetingFacts, palette: Palette): string {
   const { checks, removed, serviceUrl, agentUrl, changesOnly } = facts;
   const row = (what: string, where: string): string => `  ${what.padEnd(14)}${where}`;
@@ -49,7 +49,7 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
     ...pageRows(facts, row),
     ...(removed === null
       ? []
-      : [row('Removed', `${removed}, because the file has them no longer`)]),
+      : [row('Removed', `${removed}, because the file no longer has them`)]),
     row('Sign in', signInText(facts)),
     row(
       'API',
@@ -86,7 +86,7 @@ function keyHint({ apiKey }: KeyFacts): string {
   return `vk_…${apiKey.slice(-4)}`;
 }
 
-/** For a shell: the key at its first start, and later a command that reads it. */
+/** Shell text for the API key: the key itself on the first start, later a command that reads it. */
 function keyText({ apiKey, isNewKey, stateFile }: KeyFacts): string {
   return isNewKey ? apiKey : `$(grep -o 'vk_[0-9a-f]*' ${shellWord(stateFile)})`;
 }
@@ -110,7 +110,7 @@ function signInText({
     return `${signInUrl}  (as an admin, without a password; works once, within ${SIGN_IN_LINK_MINUTES} minutes)`;
   }
   if (setupUrl !== null) {
-    return `${setupUrl}  (makes the first user; works once, within ${SETUP_LINK_HOURS} hours)`;
+    return `${setupUrl}  (creates the first user; works once, within ${SETUP_LINK_HOURS} hours)`;
   }
   return new URL('/sign-in', serviceUrl).href;
 }

@@ -5,7 +5,7 @@ import { allPages } from '../service-api/all-pages.ts';
 import type { ApiClient, ApiResponse, Method } from '../service-api/api-client.ts';
 import type { UpState } from './up-state.ts';
 
-/** The private location that the agent of this machine works for. */
+/** The slug of the private location of the agent on this machine. */
 export const LOCAL_SLUG = 'local';
 const LOCAL_NAME = 'This machine';
 
@@ -16,7 +16,7 @@ const newKeySchema = z.looseObject({ id: z.string(), key: z.string() });
 const keysSchema = z.array(z.looseObject({ id: z.string(), revokedAt: z.string().nullable() }));
 
 /**
- * The location of this machine and a valid key of it: the saved ones where they still exist, else
+ * The location of this machine and a valid key of it: the saved ones if they still exist, otherwise
  * new ones.
  *
  * @throws VedetteError like ApiClient.send, or of code SERVICE_FAILED where it refuses
@@ -66,6 +66,6 @@ async function ask<T>(
 }
 
 function failed(why: string): VedetteError {
-  const message = `the service gives the agent of this machine no private location: ${why}`;
+  const message = `the service provides no private location for the agent of this machine: ${why}`;
   return new VedetteError('environment', 'SERVICE_FAILED', message);
 }

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
 import { replaceFile } from '../../runtime/files/replace-file.ts';
 
-/** The program that opens a file as a double click does, and its arguments before the file. */
+/** By platform, the program that opens a file like a double click, and its arguments before the file. */
 const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
   darwin: ['open'],
   win32: ['cmd', '/d', '/c', 'start', ''],
@@ -11,8 +11,8 @@ const OPENERS: Readonly<Record<string, readonly [string, ...string[]]>> = {
 const STANDARD_OPENER = ['xdg-open'] as const;
 
 /**
- * Opens a URL in the browser of the user. The command line has only a file that leads to it: every user of the
- * machine can read command lines, and the URL may sign in.
+ * Opens a URL in the browser of the user. The command line contains only the path of a file that redirects to
+ * the URL: the URL may sign in, and every user of the machine can read command lines.
  *
  * @param report called with one line if the browser cannot be opened; also later
  */
@@ -22,10 +22,10 @@ export async function openBrowser(
 ): Promise<void> {
   const [program, ...args] = OPENERS[process.platform] ?? STANDARD_OPENER;
   const failed = (why: string): void => {
-    report(`the browser was not opened: ${program} ${why}; open the address of Sign in yourself`);
+    report(`the browser was not opened: ${program} ${why}; open the sign-in address yourself`);
   };
   try {
-    // A URL has no character that means anything in HTML: its host is an address or a name.
+    // The URL needs no escapes in HTML: its host is an address or a name.
     const page = `<!doctype html><meta charset="utf-8"><title>Vedette</title><meta http-equiv="refresh" content="0;url=${url}"><a href="${url}">Sign in</a>\n`;
     await replaceFile(file, page, { durable: false });
   } catch (error) {

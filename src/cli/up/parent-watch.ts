@@ -2,14 +2,14 @@ import type { NotificationAttempt } from '../../model/alerting/notification-atte
 import type { OwnersLinks } from '../../service/users/owners-links.ts';
 import type { Terminal } from '../terminal.ts';
 
-/** Set by `vedette up` for what it starts. */
+/** The variable that `vedette up` sets for the processes that it starts. */
 export const SUPERVISED = 'VEDETTE_SUPERVISED';
 
 /** The message that a supervised process sends once. */
 export interface ListeningMessage {
   /** The port that it listens on. */
   readonly listening: number;
-  /** Secret links, as of OwnersLinks in src/service/users/owners-links.ts. */
+  /** Secret links: see OwnersLinks in src/service/users/owners-links.ts. */
   readonly links?: OwnersLinks;
 }
 
@@ -18,16 +18,16 @@ export interface AttemptMessage {
   readonly attempt: NotificationAttempt;
 }
 
-/** The side of `process` that an IPC channel is of. */
+/** The part of `process` that concerns its IPC channel. */
 export type ParentChannel = Pick<NodeJS.Process, 'connected' | 'on'> & {
   readonly channel?: { unref(): void } | undefined;
   send?: (message: ListeningMessage | AttemptMessage, done: () => void) => boolean;
 };
 
-/** No long drain once the supervisor has exited: results are on disk already. */
+/** The longest drain after the supervisor has exited: results are on disk already. */
 const CUT_SHORT_MS = 5_000;
 const EXIT_MS = 15_000;
-/** As a process that SIGTERM ended. */
+/** The exit code of a process that SIGTERM ended. */
 const EXIT_CODE = 143;
 
 export interface ParentWatch {

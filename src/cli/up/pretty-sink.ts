@@ -14,7 +14,7 @@ import type { Terminal } from '../terminal.ts';
 
 /** The time of day and a space. */
 const TIME_COLUMNS = 9;
-/** Results that wait for a reader of stdout; more than that is left out and counted. */
+/** The limit of results that wait for a reader of stdout; further results are left out and counted. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface PrettySinkOptions {
@@ -26,7 +26,7 @@ export interface PrettySinkOptions {
   readonly onClosed: (error: Error) => void;
 }
 
-/** Results scrolling by on stdout, for `vedette up`. */
+/** Prints results to stdout as they come, for `vedette up`. */
 export class PrettySink implements ResultSink {
   readonly #terminal: Terminal;
   readonly #options: PrettySinkOptions;
@@ -64,7 +64,7 @@ export class PrettySink implements ResultSink {
     return width === null ? [text] : wrapped(text, width);
   }
 
-  /** Beside the time; a terminal may change its width. */
+  /** The columns beside the time; null if unlimited. Read each time: a terminal may change its width. */
   get #width(): number | null {
     const width = terminalWidth(this.#terminal.stdout);
     return width === null ? null : width - TIME_COLUMNS;
@@ -81,7 +81,7 @@ export class PrettySink implements ResultSink {
         resolve();
       };
       signal.addEventListener('abort', done, { once: true });
-      // Called when all that was written before it is out, or cannot be.
+      // Calls `done` when everything written before has been flushed or cannot be.
       this.#terminal.stdout.write('', done);
     });
   }

@@ -10,12 +10,12 @@ import type { ListeningMessage } from './parent-watch.ts';
 import { Supervisor } from './supervisor.ts';
 
 const MAX_LINE_CHARS = 2000;
-/** Bounds the memory where the terminal does not read. */
+/** Limits the memory if the terminal does not read. */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 export interface ProcessesOptions {
   readonly terminal: Terminal;
-  /** Ends all of them at once. */
+  /** Its abort kills all processes at once. */
   readonly now: AbortSignal;
   /** A line of stdout: only the agent writes any. */
   readonly onResult: (line: string) => void;
@@ -27,7 +27,7 @@ interface Named {
   readonly supervisor: Supervisor;
 }
 
-/** The service and the agent, as processes of their own. */
+/** The service and the agent, each as a separate process. */
 export class Processes {
   readonly #options: ProcessesOptions;
   /** In the order of their start. */
@@ -43,9 +43,9 @@ export class Processes {
 
   /**
    * @param envOf the environment for a port; null leaves PORT as the user set it, or its default
-   * @returns what it said when it listened
+   * @returns the message that it sent when it listened
    * @throws ChildFailed where one of the processes ends before that; VedetteError of code
-   *   INTERRUPTED where the signal aborts
+   *   INTERRUPTED if the signal aborts
    */
   async start(
     name: string,
@@ -71,7 +71,7 @@ export class Processes {
     throw new VedetteError('environment', 'INTERRUPTED', 'it was stopped');
   }
 
-  /** Settles as the promise does, unless a process fails before: then with ChildFailed. */
+  /** Settles like the promise, or rejects with ChildFailed if a process fails before. */
   orFailed<T>(promise: Promise<T>): Promise<T> {
     const failures = this.#started.map(async ({ name, supervisor }) => {
       throw new ChildFailed(name, await supervisor.failed);
@@ -79,12 +79,12 @@ export class Processes {
     return Promise.race([promise, ...failures]);
   }
 
-  /** All processes are up: one that ends from now on is restarted. */
+  /** To be called when all processes are ready: a process that ends from now on is restarted. */
   keep(): void {
     for (const { supervisor } of this.#started) supervisor.keepRunning();
   }
 
-  /** Ends them, the last one first: the agent delivers to the service what it still has. */
+  /** Stops the processes, the last one first: the agent delivers its remaining results to the service. */
   async end(): Promise<void> {
     for (const { supervisor } of this.#started.toReversed()) await supervisor.end();
     this.#options.now.removeEventListener('abort', this.#onNow);

@@ -4,8 +4,8 @@ import { countText } from '../../runtime/text/count-text.ts';
 import type { AppliedChanges } from '../apply/write-plan.ts';
 
 /**
- * What the start of `up` took out of service because the file does not have it, such as the status page of
- * the file before; null for nothing.
+ * Names what the start of `up` deactivated or deleted because the file does not have it, such as the status
+ * page of the previous file; null if there is nothing.
  */
 export function removedEntriesText(
   { steps, resources }: Pick<AppliedChanges, 'steps' | 'resources'>,
@@ -36,8 +36,8 @@ export function removedEntriesText(
 }
 
 /**
- * What `up` does with a check or another entry of the service that the file does not have (any more): one
- * that came from the file is deactivated, or deleted where its kind cannot be; all else stays.
+ * What `up` does with a check or another entry of the service that is not in the file. An entry that came from
+ * the file is deactivated, or deleted if its kind cannot be deactivated. All other entries stay.
  *
  * @param fromFile the keys of what the file defined before
  */

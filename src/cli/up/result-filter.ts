@@ -8,7 +8,7 @@ import { countText } from '../../runtime/text/count-text.ts';
 export const MAX_PRINTED_CHECKS = 20;
 
 export interface ResultFilterOptions {
-  /** Whether every run is printed, however many checks there are. */
+  /** Whether every run is printed, regardless of the number of checks. */
   readonly all: boolean;
 }
 

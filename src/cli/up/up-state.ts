@@ -15,7 +15,7 @@ const stateSchema = z.object({
     .nullable(),
   /** Ids of the checks that came from the file when it was last applied. */
   checks: z.array(z.string()),
-  /** All other entries that came from it, such as `statusPages/main`; an earlier release saved none. */
+  /** The other entries that came from the file, such as `statusPages/main`. Earlier releases did not save them. */
   resources: z.array(z.string()).default([]),
 });
 
@@ -37,7 +37,7 @@ export interface OpenedState {
 export async function openState(file: string): Promise<OpenedState> {
   let text: string;
   try {
-    // Only the owner may read what is in it.
+    // Only the owner may read the folder.
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     text = await readFile(file, 'utf8');
   } catch (error) {

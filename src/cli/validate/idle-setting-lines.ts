@@ -74,7 +74,7 @@ class IdleSettings {
   }
 }
 
-/** How many checks take a default, and for how many of them it does nothing. */
+/** The number of checks that take a default, and the number of those in which it has no effect. */
 interface DefaultUse {
   readonly path: readonly string[];
   taken: number;
@@ -98,7 +98,7 @@ function addOfChecks(found: IdleSettings, root: RawMapping, checks: readonly Che
         found.add(['checks', index, ...path], ` of check ${JSON.stringify(check.id)}`, why);
         continue;
       }
-      // All of a merged field, or what is inside of one of its values.
+      // A whole merged field, or a part of one of its values.
       const concerned = [...uses.values()].filter(
         (use) => startsWith(use.path, path) || startsWith(path, use.path),
       );
@@ -119,7 +119,7 @@ function newUse(path: readonly string[]): DefaultUse {
   return { path, taken: 0, idle: 0, why: '' };
 }
 
-/** Each value of `defaults` that checks take by itself: of merged fields those inside. */
+/** The path of each value of `defaults` that checks take separately: in merged fields, of each inner value. */
 function defaultPaths(defaults: RawMapping): readonly (readonly string[])[] {
   return Object.entries(defaults).flatMap(([key, value]) =>
     isMerged(key) && isMapping(value) ? Object.keys(value).map((inner) => [key, inner]) : [[key]],
@@ -145,7 +145,7 @@ function takes(
   return known.includes(last) && isFromDefaults(raw, defaults, path);
 }
 
-/** The entries of a list that are mappings, each at its index; others are no part of a valid file. */
+/** The entries of a list that are mappings, each at its index. A valid file has no other entries. */
 function entriesOf(list: unknown): readonly RawMapping[] {
   return Array.isArray(list) ? list.map((entry: unknown) => (isMapping(entry) ? entry : {})) : [];
 }

@@ -21,7 +21,7 @@ const MAX_NAMED = 20;
  * with the secrets that `vedette apply --env-file` fills in.
  * A file that cannot be read is reported and does not stop the others.
  *
- * @returns EXIT.ok, or EXIT.unusable where a file has problems or cannot be read
+ * @returns EXIT.ok, or EXIT.unusable if a file has problems or cannot be read
  */
 export async function validateCommand(
   files: readonly string[],
@@ -89,7 +89,7 @@ function reservedIdsLine(
   return `${file}: note: a service refuses new checks and heartbeats with the id ${shown}, which is a path of its API: choose another, for example ${freeCheckId(first)}`;
 }
 
-/** null if the file itself gives a value to every name that its templates use. */
+/** null if the file itself defines every name that its templates use. */
 function fromElsewhereLine(
   file: string,
   { checks, variables }: Pick<CheckFile, 'checks' | 'variables'>,

@@ -11,7 +11,7 @@ import { operationHref } from './operations.ts';
 
 /** HTML has six levels of headings. */
 const DEEPEST = 6;
-/** What the tables of the documents have in a cell without a value. */
+/** The text of a cell without a value in the tables of the documents. */
 const NOTHING = '–';
 
 export function sectionHtml({ anchor, heading, level, blocks }: DocumentSection): string {
@@ -47,7 +47,7 @@ function itemHtml(blocks: readonly Block[]): string {
   return blocks.map(blockHtml).join('');
 }
 
-/** Narrow screens show each row as a block of its own, in which every cell has its column's title. */
+/** Narrow screens show each row as a separate block, in which every cell has the title of its column. */
 function tableHtml({ head, rows }: TableBlock): string {
   const titles = head.map(plainText);
   const headHtml = head.map((cell) => `<th scope="col">${inlinesHtml(cell)}</th>`).join('');
@@ -62,7 +62,7 @@ function tableHtml({ head, rows }: TableBlock): string {
   return `<table class="columns-${head.length}"><thead><tr>${headHtml}</tr></thead><tbody>${rowsHtml.join('\n')}</tbody></table>`;
 }
 
-/** Long names may go on in the next line after an underscore, dot or slash. */
+/** Long names may be broken after an underscore, dot or slash. */
 function breakable(html: string): string {
   return html.replaceAll(/<code>[^<]*<\/code>/g, (code) =>
     code.replaceAll(/(?<=\w[_./])(?=\w)/g, '<wbr>'),

@@ -5,7 +5,7 @@ export function operationAnchor(method: string, path: string): string {
   return `${method.toLowerCase()}${path.replaceAll(/\{\w+\}/g, 'id').replaceAll(/[^a-z0-9.]+/gi, '-')}`;
 }
 
-/** Where the API's page shows the operation that a text such as `GET /v1/checks` names; else null. */
+/** The link to an operation on the page of the API from a text such as `GET /v1/checks`; null for other texts. */
 export function operationHref(text: string): string | null {
   const [, method, path] = OPERATION.exec(text) ?? [];
   if (method === undefined || path === undefined) return null;

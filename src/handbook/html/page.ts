@@ -6,7 +6,7 @@ import { STYLE } from './style.ts';
 
 export interface PageParts {
   readonly title: string;
-  /** The topic; `api` on the page of the API, and `front` on the list of topics. */
+  /** The name of the topic; `api` on the page of the API, and `front` on the list of topics. */
   readonly current: string | null;
   /** What the search form contains. */
   readonly query?: string;
@@ -14,19 +14,19 @@ export interface PageParts {
   readonly main: string;
   /** The path of its script; default: none. */
   readonly script?: string;
-  /** Sections to link beside the text. */
+  /** The sections in the list of contents beside the text. */
   readonly contents?: readonly { readonly anchor: string; readonly title: string }[];
 }
 
-/** The icon of the browser's tab, in a colour that shows on light and dark. */
+/** The icon of the browser tab, in a colour that is visible on light and dark tabs. */
 export const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 20 20"><g stroke="#3f7fd0" fill="none" stroke-width="2" stroke-linejoin="round"><path d="M10 1.5l8 16H2z"/><circle cx="10" cy="11.5" r="1.2" fill="#3f7fd0"/></g></svg>\n';
 const LOGO =
   '<svg viewBox="0 0 20 20" width="18" height="18" aria-hidden="true"><path d="M10 1l8 17H2z" fill="none" stroke="currentColor" stroke-width="2" stroke-linejoin="round"/><circle cx="10" cy="11" r="2" fill="currentColor"/></svg>';
-/** Below that a list of contents only repeats the page. */
+/** With fewer sections a list of contents would only repeat the page. */
 const MIN_CONTENTS = 3;
 
-/** A whole page of the handbook: header, search, topics. It loads its icon and its script alone. */
+/** A whole page of the handbook: header, search, topics. It loads only its icon and its script. */
 export function pageHtml(parts: PageParts): string {
   const { title, current, query = '', main, script, contents = [] } = parts;
   return `<!doctype html>
@@ -48,12 +48,12 @@ ${current === 'front' ? '' : topicsHtml(current)}
 `;
 }
 
-/** For the header of a page. */
+/** The search form in the header of a page. */
 function headerForm(query: string): string {
   return `<form class="search" role="search" ${formContent(query, 'search')}</form>`;
 }
 
-/** The same, empty, within the text of a page. */
+/** An empty search form within the text of a page. */
 export function searchForm(): string {
   return `<form class="search again" ${formContent('', 'search-again')}</form>`;
 }
@@ -62,7 +62,7 @@ function formContent(query: string, id: string): string {
   return `action="/docs/search" method="get"><label for="${id}">Search the handbook</label><input id="${id}" type="search" name="q" value="${htmlEscaped(query)}" maxlength="${MAX_QUERY_CHARS}" placeholder="Search the handbook" autocomplete="off" required><button>Search</button>`;
 }
 
-/** On the page of a topic its group is open, on all others every group. */
+/** On the page of a topic only its group is open, on all other pages every group. */
 function topicsHtml(current: string | null): string {
   const isIn = ({ title, topics }: TopicGroup): boolean =>
     topics.some(({ name }) => name === current) || (title === API_GROUP && current === 'api');

@@ -48,7 +48,7 @@ function onwardLink({ name, title }: Topic, side: string, label: string): string
   return `<a class="${side}" href="/docs/${name}"><span>${label}</span> ${htmlEscaped(title)}</a>`;
 }
 
-/** @param query as it was searched, cut */
+/** @param query the query as it was searched, cut to MAX_QUERY_CHARS */
 export function searchHtml(query: string, result: SearchResult): string {
   return pageHtml({
     title: 'Search',
@@ -86,7 +86,7 @@ function hitHtml({ topic, title, anchor, excerpt }: Hit): string {
   return `<li>${where}<a href="${htmlEscaped(href)}">${htmlEscaped(title)}</a><p>${text.join('')}</p></li>`;
 }
 
-/** @param nearest the topics with names most like it */
+/** @param nearest the topics with the most similar names */
 export function unknownTopicHtml(name: string, nearest: readonly Topic[]): string {
   const list =
     nearest.length === 0

@@ -1,4 +1,4 @@
-/** The look of the handbook and of the API's page, in both themes and on paper. */
+/** The style sheet of the handbook and of the page of the API, in both themes and on paper. */
 export const STYLE = `
 :root { color-scheme: light; --bg: #f7f8f8; --surface: #fff; --ink: #16191d; --muted: #5d6670; --line: #e3e6e8; --line-strong: #cdd2d6; --link: #0b57d0; --soft: #eceff1; --mark: #fdf0cf; --target: #eaf1fd; --get: #0b57d0; --post: #1f7a4a; --put: #8a5a00; --delete: #b42323;
   --mono: 12.5px/1.55 ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace }

@@ -1,7 +1,7 @@
 import { WORD, wordForms } from './words.ts';
 
 const EXCERPT_CHARS = 260;
-/** How much of an excerpt stands before the first match. */
+/** The most characters of an excerpt before the first match. */
 const LEAD_CHARS = 60;
 
 export interface ExcerptPart {
@@ -33,7 +33,7 @@ export function excerptOf(text: string, forms: ReadonlySet<string>): readonly Ex
   return end === '' ? parts : [...parts, { text: end, isMatch: false }];
 }
 
-/** Between two words, where one is near. */
+/** The last space before the limit if it is near; otherwise the limit, or the end of a shorter text. */
 function endOf(text: string, limit: number): number {
   if (text.length <= limit) return text.length;
   const space = text.lastIndexOf(' ', limit);

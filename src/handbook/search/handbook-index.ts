@@ -9,10 +9,10 @@ import { countWords, queryWords, stemOf } from './words.ts';
 export const MAX_QUERY_CHARS = 200;
 const MAX_WORDS = 8;
 const MAX_HITS = 20;
-/** What a word counts in the title of a section or topic, and in a name that a row defines. */
+/** The weight of a word in the title of a section or topic, and in a name that a row defines. */
 const TITLE_WEIGHT = 6;
 const NAME_WEIGHT = 10;
-/** What a word counts that only begins like the one searched. */
+/** The weight of a word that only begins with the searched word. */
 const PREFIX_WEIGHT = 0.4;
 const SHORTEST_PREFIX = 2;
 
@@ -25,11 +25,11 @@ export interface Hit {
 }
 
 export interface SearchResult {
-  /** Best first: one for each section. */
+  /** The best hit of each section, best first. */
   readonly hits: readonly Hit[];
   /** Whether each hit has all words of the query. */
   readonly hasAll: boolean;
-  /** The query with the words that no section has replaced by the nearest ones; null without any. */
+  /** The query with each word that no section has replaced by the nearest word; null if there is none. */
   readonly nearest: string | null;
   /** Whether a part of the query was left out. */
   readonly cut: boolean;
@@ -162,7 +162,7 @@ interface Term {
 
 interface Score {
   readonly entry: Entry;
-  /** How many of the terms the section has. */
+  /** The number of terms that the section has. */
   matched: number;
   inTitle: boolean;
   sum: number;
@@ -173,12 +173,12 @@ function newScore(entry: Entry): Score {
   return { entry, matched: 0, inTitle: false, sum: 0, passages: new Map() };
 }
 
-/** A section with all words in one passage comes before one that has them apart. */
+/** A section with all words in one passage comes before one that has them in several passages. */
 function totalOf({ sum, passages }: Score): number {
   return sum + Math.max(0, ...passages.values());
 }
 
-/** Leads to a row of a table where the words are in its name, or not in the title of the section. */
+/** Links to a row of a table if the words are in its name, or not in the title of the section. */
 function hitOf({ entry, passages, inTitle }: Score, terms: readonly Term[]): Hit {
   const { topic, section } = entry;
   const [best] = [...passages].sort(([, one], [, other]) => other - one);

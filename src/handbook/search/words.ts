@@ -23,14 +23,14 @@ const COMMON_WORDS = new Set([
 /** A word or a name, such as RETENTION_DAYS. */
 export const WORD = /[\p{L}\p{N}_]+/gu;
 
-/** Words that are in every section say nothing, unless the query has no others. */
+/** Ignores words that are in every section, unless the query has no others. */
 export function queryWords(query: string): readonly string[] {
   const words = [...new Set(query.toLowerCase().match(WORD) ?? [])];
   const telling = words.filter((word) => !COMMON_WORDS.has(word));
   return telling.length > 0 ? telling : words;
 }
 
-/** How often each word is in a text, in all its forms. */
+/** The number of occurrences of each word in a text, in all its forms. */
 export function countWords(text: string): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const [word] of text.matchAll(WORD)) {
@@ -45,7 +45,7 @@ export function wordForms(word: string): readonly string[] {
   return [...new Set([word, ...parts].map((part) => part.toLowerCase()))];
 }
 
-/** What words of one family begin with: rotate, rotates, rotated, rotating and rotation. */
+/** The common start of related words, such as rotate, rotates, rotated, rotating and rotation. */
 export function stemOf(word: string): string {
   const singular = word.replace(/ies$/, 'y').replace(/(?<=\w{3})s$/, '');
   return singular.replace(/(?<=\w{4})(?:ing|ed|ion|e)$/, '');

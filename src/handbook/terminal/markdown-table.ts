@@ -7,10 +7,10 @@ const MIN_TEXT_WIDTH = 36;
 /** The same for the values of a list, which have their titles before them. */
 const MIN_VALUE_WIDTH = 24;
 const LONG_ROW_LINES = 3;
-/** What the documents have in a cell without a value. */
+/** The text of a cell without a value in the documents. */
 const NOTHING = '–';
 
-/** As aligned columns where at most one of them has to be wrapped, else as a list of the rows. */
+/** Aligned columns if at most one of them must be wrapped, otherwise a list of the rows. */
 export function markdownTableLines(
   { head, rows }: TableBlock,
   width: number,
@@ -94,7 +94,7 @@ function listLines(
   });
 }
 
-/** A name on a line of its own needs no marks. */
+/** A name on its own line needs no marks. */
 function unmarked(text: string, { codeMark }: TextStyle): string {
   return text.slice(codeMark.length, text.length - codeMark.length);
 }

@@ -1,11 +1,11 @@
 import type { Inline, LinkTarget } from '../markdown.ts';
 
-/** How the parts of a text look on a terminal; the identity for plain text. */
+/** The formatting of a text on a terminal; for plain text each function is the identity. */
 export interface TextStyle {
   readonly strong: (text: string) => string;
   readonly code: (text: string) => string;
   readonly faint: (text: string) => string;
-  /** What stands around code, so that it can be distinguished from the text without colours. */
+  /** The text before and after code, so that it can be distinguished without colours. */
   readonly codeMark: string;
 }
 
@@ -51,7 +51,7 @@ function spansOfOne(
   }
 }
 
-/** Null if the reader is there already. */
+/** Null for a link to the topic itself. */
 function addressText(target: LinkTarget, topic: string): string | null {
   if (target.kind === 'outside') return target.url;
   return target.topic === topic ? null : `vedette help ${target.topic}`;

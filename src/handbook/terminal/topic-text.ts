@@ -62,7 +62,7 @@ function blockLines(block: Block, width: number, page: Page): readonly string[] 
 function blocksLines(blocks: readonly Block[], width: number, page: Page): readonly string[] {
   return blocks.flatMap((block, index) => {
     const lines = blockLines(block, width, page);
-    // A list inside an item goes on with its text.
+    // A list inside an item continues its text.
     return index === 0 || block.kind === 'list' ? lines : ['', ...lines];
   });
 }

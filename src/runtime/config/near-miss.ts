@@ -2,7 +2,7 @@ import { editDistance } from '../text/edit-distance.ts';
 
 const MAX_EDITS = 2;
 
-/** Names of other programs that are similar to one of ours. Upper case. */
+/** Variables of other programs whose names are similar to a variable of Vedette. Upper case. */
 const NAMES_OF_OTHERS: ReadonlySet<string> = new Set([
   'TARGET_DEV',
   'TARGET_DNS',
@@ -11,15 +11,15 @@ const NAMES_OF_OTHERS: ReadonlySet<string> = new Set([
   'GLOG_LEVEL',
 ]);
 
-/** A set variable, and the one of ours that was probably meant. */
+/** A set variable, and the variable of Vedette that was probably meant. */
 export interface NearMiss {
   readonly name: string;
   readonly meant: string;
 }
 
 /**
- * The first variable that is not ours but at most two edits (letters added, left out or changed;
- * any case) from one that is: most likely a typo that would go unnoticed.
+ * The first variable that Vedette does not have, with at most two edits (letters added, left out or changed;
+ * any case) from one that it has: most likely a typo that would go unnoticed.
  */
 export function findNearMiss(
   names: readonly string[],

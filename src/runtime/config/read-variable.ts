@@ -33,7 +33,7 @@ export function readVariable<Value>(env: Environment, variable: Variable<Value>)
  * Refuses a set variable whose name is most likely a typo of one that is read.
  *
  * @param guarded the names that are read; short ones are ignored
- * @param alsoKnown further names that are no typos
+ * @param alsoKnown further names that are not typos
  * @throws VedetteError of kind `config` and code CONFIG_UNKNOWN
  */
 export function refuseSlips(

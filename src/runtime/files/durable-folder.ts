@@ -3,15 +3,15 @@ import { systemCodeOf } from '../errors.ts';
 import { closeQuietly, type FileSystem } from './file-system.ts';
 
 /**
- * Creates a folder for the agent's user alone, with missing parents, and returns when its name is on
- * disk: a power cut would otherwise lose the folder with all synced files in it.
+ * Creates a folder that only the user of the agent can access, with missing parents, and returns when its
+ * name is on disk: a power cut would otherwise lose the folder with all synced files in it.
  *
  * @throws the system's error
  */
 export async function makeDurableFolder(path: string, disk: FileSystem): Promise<void> {
   const whole = resolve(path);
   const highest = (await makeFolder(whole, disk)) ?? whole;
-  // An existing one, too: the process that created it may have died before the sync.
+  // Existing folders, too: the process that created them may have died before the sync.
   for (let each = whole; each !== dirname(each); each = dirname(each)) {
     await syncNames(dirname(each), disk);
     if (each === highest) return;
@@ -36,7 +36,7 @@ export async function syncNames(folder: string, disk: FileSystem): Promise<void>
   }
 }
 
-/** Resolves with the first missing folder; undefined if it is `path` itself, or none. */
+/** Resolves with the first missing folder; undefined if that is `path` itself or no folder is missing. */
 async function makeFolder(path: string, disk: FileSystem): Promise<string | undefined> {
   try {
     return await disk.mkdir(path, { mode: 0o700 });

@@ -9,7 +9,7 @@ const LOCK_NOT_WAITING = 4;
 export type FlockResult =
   | { readonly state: 'locked' }
   | { readonly state: 'held' }
-  /** `failed`: the kernel refused for another reason than a holder. `unavailable`: no flock here. */
+  /** `failed`: the kernel refused for a reason other than a holder. `unavailable`: the platform has no flock. */
   | { readonly state: 'failed' | 'unavailable'; readonly reason: string };
 
 /**
@@ -19,7 +19,7 @@ export type FlockResult =
  */
 export async function tryFlock(fd: number): Promise<FlockResult> {
   try {
-    // Loaded on first use: an agent without DATA_DIR needs none of it.
+    // Loaded on first use: an agent without DATA_DIR does not need it.
     const { default: koffi } = await import('koffi');
     const call = koffi.load(null).func('int flock(int, int)') as (...args: number[]) => number;
     if (call(fd, LOCK_EXCLUSIVE | LOCK_NOT_WAITING) === 0) return { state: 'locked' };

@@ -11,7 +11,7 @@ const OTHERS_SEARCH = 0o001;
 const STICKY = 0o1000;
 /** Kubernetes sets this on a volume with `fsGroup`. */
 const SHARED_WITH_GROUP = 0o2020;
-/** Entries to visit at a start. Those beyond it are inside folders that are restricted by then. */
+/** The most entries to visit at a start. Further entries are inside folders that are restricted by then. */
 const MAX_ENTRIES = 100_000;
 
 interface Walk {
@@ -24,11 +24,11 @@ interface Walk {
 }
 
 /**
- * Restricts a data folder and its entries to their owner. Changes the folder itself only where all
- * entries are ours: others may use it, too. Ignores a missing folder.
+ * Restricts a data folder and its entries to their owner. Changes the folder itself only if all entries
+ * belong to Vedette: other programs may use it, too. Ignores a missing folder.
  *
- * @param names our entries, also with the suffix `.new`
- * @throws VedetteError `environment` DATA_DIR_WRITABLE where others can write and that cannot be
+ * @param names the entries of Vedette, also with the suffix `.new`
+ * @throws VedetteError `environment` DATA_DIR_WRITABLE if others can write and that cannot be
  *   changed. For a volume this is only a warning: some always have mode 777, and their mount
  *   decides who has access
  */
@@ -37,7 +37,7 @@ export async function restrictDataFolder(
   names: readonly string[],
   log: Logger,
 ): Promise<void> {
-  // Modes mean nothing there.
+  // Windows does not use modes.
   if (process.platform === 'win32') return;
   const entries = await entriesOf(folder);
   if (entries === null) return;
@@ -58,7 +58,7 @@ export async function restrictDataFolder(
   if (walk.restricted > 0) {
     log.info(
       { folder, entries: walk.restricted },
-      'files or folders of DATA_DIR were open to other users: now their owner alone can open them',
+      'files or folders of DATA_DIR were open to other users: now only their owner can open them',
     );
   }
   // Nobody else can enter the folder.
@@ -67,7 +67,7 @@ export async function restrictDataFolder(
   if (walk.readable > 0) {
     log.warn(
       { folder, entries: walk.readable },
-      'other users can read files in DATA_DIR, and this user may not change that: see that they belong to it, with mode 600',
+      'other users can read files in DATA_DIR, and this user may not change that: make this user their owner, with mode 600',
     );
   }
 }
@@ -96,7 +96,7 @@ async function restrictRoot(folder: string, walk: Walk): Promise<Stats> {
 }
 
 /**
- * Whether others can replace one of our files. A volume for the group of a pod has mode 2777 and
+ * Whether others can replace a file of Vedette. A volume for the group of a pod has mode 2777 and
  * belongs to root, but only the pod mounts it.
  */
 function isReplaceable({ mode, gid }: Stats): boolean {
@@ -137,7 +137,7 @@ async function restrictEntries(top: string, walk: Walk, all: boolean): Promise<v
 }
 
 /**
- * Removes bits of the mode. By a handle: nobody can redirect it to another file.
+ * Removes bits of the mode, by a handle, so that nobody can redirect the change to another file.
  *
  * @returns false if that is refused or has no effect, as on some volumes
  */
@@ -162,6 +162,6 @@ function writable(folder: string, path: string, { mode }: Stats): VedetteError {
   return new VedetteError(
     'environment',
     'DATA_DIR_WRITABLE',
-    `DATA_DIR is ${JSON.stringify(folder)}, where every user can write (${JSON.stringify(path)} has mode ${octal}), and this one may not change that: give the folder to user ${user} with mode 700, or name another one`,
+    `DATA_DIR is ${JSON.stringify(folder)}, where every user can write (${JSON.stringify(path)} has mode ${octal}), and this user may not change that: make user ${user} the owner of the folder, with mode 700, or use another folder`,
   );
 }

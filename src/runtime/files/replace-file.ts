@@ -2,7 +2,7 @@ import { type FileHandle, open, rename, unlink, writeFile } from 'node:fs/promis
 import { dirname } from 'node:path';
 
 export interface ReplaceOptions {
-  /** Whether it is on disk, safe from a power cut, when the promise resolves. */
+  /** Whether the file is on disk, safe from a power cut, when the promise resolves. */
   readonly durable: boolean;
 }
 
@@ -10,7 +10,9 @@ export interface ReplaceOptions {
  * Replaces the file atomically: a reader, also after a crash, gets the old text or the new one. Only
  * the owner may read it.
  *
- * One call at a time for each file. Throws the system's error, which leaves the file as it was.
+ * Allows one call at a time for each file.
+ *
+ * @throws the system's error; the file is then unchanged
  */
 export async function replaceFile(
   path: string,

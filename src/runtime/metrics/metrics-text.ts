@@ -4,7 +4,7 @@ import { createYielder, type YieldWhenDue } from '../event-loop.ts';
 
 type Rendered = Pick<Registry, 'getMetricsAsArray' | 'getSingleMetricAsString'>;
 
-/** Metrics that no registry has: too many series for one. */
+/** Metrics with too many series for a registry. */
 export interface RenderedMetrics {
   /**
    * Their text in pieces, an empty line between two metrics, a line feed at the end.
@@ -21,7 +21,7 @@ export function sharedMetricsText(registry: Rendered): () => Promise<string> {
 
 /**
  * The same with further metrics after those of the registry, in pieces of UTF-8: with 15,000 checks they
- * are 20 MB, and making one string of them, or the bytes of one, would hold the event loop.
+ * are 20 MB, and one string or buffer of that size would block the event loop.
  */
 export function sharedExposition(
   registry: Rendered,
@@ -44,7 +44,7 @@ function shared<T>(render: () => Promise<T>): () => Promise<T> {
   };
 }
 
-/** Yields only when it is due, not after each metric: a yield takes long on a busy loop. */
+/** Yields only when it is due, not after each metric: a yield takes long on a busy event loop. */
 async function textOf(registry: Rendered, yieldWhenDue: YieldWhenDue): Promise<string> {
   const parts: string[] = [];
   for (const { name } of registry.getMetricsAsArray()) {

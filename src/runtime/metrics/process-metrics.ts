@@ -4,8 +4,8 @@ import { collectDefaultMetrics, type Registry } from 'prom-client';
 const LAG_SAMPLING_MS = 20;
 
 /**
- * Gauges of prom-client that are named like counters, and the metric to sum up instead. They go with the
- * next release.
+ * Gauges of prom-client that are named like counters, and the metric to sum up instead. The next release
+ * removes them.
  */
 const MISNAMED: Readonly<Record<string, string>> = {
   nodejs_active_handles_total: 'nodejs_active_handles',

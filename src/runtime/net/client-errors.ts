@@ -21,12 +21,12 @@ const MEANINGS: Readonly<Record<string, readonly [number, string]>> = {
   [REQUEST_TIMEOUT]: [408, 'The request was not sent in time'],
 };
 
-/** For the client to read why its connection ends. */
+/** The time for the client to read why its connection ends. */
 const LINGER_MS = 1_000;
 
 /**
  * Handles bytes that are not an HTTP request: there is no request to answer, only a socket. Always destroys
- * the socket in the end: the other side may leave its half open forever.
+ * the socket in the end, because the other side may leave its half open forever.
  */
 export class ClientErrors {
   readonly #options: ClientErrorOptions;
@@ -36,7 +36,7 @@ export class ClientErrors {
     this.#options = options;
   }
 
-  /** Call for the server whose errors `handle` gets. */
+  /** To be called for the server whose errors `handle` gets. */
   watch(server: Server): void {
     server.on('request', (request) => this.#lastRequests.set(request.socket, request));
   }

@@ -16,15 +16,15 @@ export const CLOSED_STATES: readonly ClosedState[] = ['idle', 'busy', 'pipelinin
 export const MAX_UNANSWERED = 8;
 
 export interface ConnectionBoundOptions {
-  /** Open at once, 1 or more. */
+  /** The most open connections, 1 or more. */
   readonly max: number;
-  /** Open at once from one address. */
+  /** The most open connections from one address. */
   readonly maxPerAddress: number;
-  /** The key by which a peer's connections are counted; null for a peer without a bound of its own. */
+  /** The key by which the connections of a peer are counted; null for a peer without its own limit. */
   readonly addressOf: (socket: Socket) => string | null;
   /**
-   * Where every connection has a request in progress: whether the oldest is closed for a new one, or
-   * the new one is refused.
+   * If every connection has a request in progress: whether the oldest is closed for a new one (true) or
+   * the new one is refused (false).
    */
   readonly closesBusy: boolean;
   readonly onClosed: (state: ClosedState, socket: Socket) => void;
@@ -43,14 +43,14 @@ class Pool {
 interface Entry {
   readonly address: string | null;
   readonly pools: readonly Pool[];
-  /** In progress: several where the client sends without waiting for answers. */
+  /** The number of requests in progress; more than 1 if the client does not wait for answers. */
   requests: number;
 }
 
 /**
- * Bounds the connections of an HTTP server. A new connection closes the one that has been without a
- * request for longest: a client that opens many and sends nothing, or half a request, only loses its
- * own.
+ * Limits the connections of an HTTP server. A new connection closes the one that has been without a
+ * request for the longest time: a client that opens many and sends nothing, or half a request, loses
+ * only its own connections.
  */
 export class ConnectionBound {
   readonly #options: ConnectionBoundOptions;
@@ -100,7 +100,7 @@ export class ConnectionBound {
     }
   }
 
-  /** A request of the connection is answered, or given up. */
+  /** A request of the connection is answered or aborted. */
   end(socket: Socket): void {
     const entry = this.#entries.get(socket);
     if (entry === undefined) return;
@@ -155,9 +155,9 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /**
  * Applies the bounds to a server: the first bound with room takes a new connection, which is closed
- * where none has. The handler gets one request of a connection at a time, and the next when the last
- * answer has gone to the kernel: a client that does not read occupies the memory of one answer. Call
- * it when the server has its handler, and before it listens.
+ * if no bound has room. The handler gets one request of a connection at a time, and the next one when the
+ * last answer was written to the kernel: a client that does not read occupies the memory of one answer.
+ * To be called when the server has its handler and before it listens.
  */
 export function boundConnections(server: Server, bounds: readonly ConnectionBound[]): void {
   server.on('connection', (socket: Socket) => {

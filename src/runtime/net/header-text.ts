@@ -1,6 +1,6 @@
 /**
  * The text of a header field or reason phrase that was read with one character per byte: as UTF-8,
- * which servers send and browsers understand, or in Latin-1 if it is no UTF-8. No character is
+ * which servers send and browsers understand, or as Latin-1 if it is not UTF-8. No character is
  * lost, so the secrets in it are found and masked.
  */
 export function decodedHeaderText(text: string): string {

@@ -4,10 +4,10 @@ import { readFileSync, realpathSync } from 'node:fs';
 export const OWN_SCHEDSTAT = '/proc/thread-self/schedstat';
 
 const NANOS_PER_MS = 1e6;
-/** A thread that used this share of a time had all of it: the kernel counts in ticks. */
+/** A thread that used at least this share of a period counts as having had all of it: the kernel counts in ticks. */
 const ENOUGH = 0.9;
 
-/** The path by which other threads can read the file of this one; null if there is none. */
+/** The path by which other threads can read the schedstat file of this thread; null if there is none. */
 export function sharedPathOf(schedstat: string): string | null {
   try {
     return realpathSync(schedstat);
@@ -28,7 +28,7 @@ export function threadCpuMs(schedstat: string): number {
   }
 }
 
-/** Whether a thread had a time on a CPU; null if that is unknown. */
+/** Whether a thread had a CPU for all of a period; null if that is unknown. */
 export function hadCpuTime(usedMs: number, timeMs: number): boolean | null {
   return Number.isNaN(usedMs) ? null : usedMs >= ENOUGH * timeMs;
 }

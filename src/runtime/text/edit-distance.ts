@@ -1,6 +1,6 @@
 /**
  * The Levenshtein distance: letters to add, remove or change to turn one text into the other. The time
- * is the product of both lengths: cut texts from outside first.
+ * grows with the product of both lengths: callers must shorten texts from outside first.
  */
 export function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);

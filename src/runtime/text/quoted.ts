@@ -1,4 +1,4 @@
-/** As long as a line of a log still reads well. */
+/** Keeps log lines readable. */
 const MAX_QUOTED_CHARS = 200;
 
 /** For messages: in quotes, on one line, cut at the given length. */

@@ -1,4 +1,4 @@
-/** Also halves of pairs, which the second pass does not replace. */
+/** Also matches the halves of surrogate pairs, which the second pass does not replace. */
 const UNSTORABLE = /[\0\ud800-\udfff]/;
 
 /**
@@ -6,7 +6,7 @@ const UNSTORABLE = /[\0\ud800-\udfff]/;
  * stays the same.
  */
 export function storableText(text: string): string {
-  // Hardly any text has one, and the two passes would take most of the time of reading a result.
+  // Few texts have one, and the two passes would take most of the time of reading a result.
   if (!UNSTORABLE.test(text)) return text;
   return text.replaceAll('\0', '\ufffd').replaceAll(/\p{Surrogate}/gu, '\ufffd');
 }

@@ -12,10 +12,10 @@ import { variablesWithPlaceholders, withPlaceholders } from './placeholders.ts';
 export type Entry = Readonly<Record<string, unknown>>;
 
 /**
- * An entry of a section, without the fields that have their default.
+ * Converts a resource to an entry of a section, without the fields that have their default value.
  *
- * @param shown may have other fields than a file, which are left out
- * @returns null if a check file with it would be refused
+ * @param shown the resource as the API shows it; fields that a check file does not have are omitted
+ * @returns null if a check file with this entry would be invalid
  */
 export function sectionEntryOf(section: Section, id: string, shown: Entry): Entry | null {
   const schema = entrySchemaOf(section, shown.type);
@@ -47,8 +47,8 @@ interface CheckEntry {
 }
 
 /**
- * A check without the fields that have their default, with ids of the service where a file names its own
- * entries.
+ * Converts a check to an entry without the fields that have their default value. References still contain
+ * ids of the service, not ids of entries.
  *
  * @param shown the check as the API shows it
  * @returns null if a check file with it would be refused

@@ -2,7 +2,7 @@ import { fileEntryOf } from '../../model/logical-id.ts';
 
 /** A resource that gets an id in the file. */
 interface NamedResource {
-  /** At the service. */
+  /** The id that the service assigned. */
   readonly id: string | number;
   readonly logicalId: string | null;
   readonly name: string;
@@ -11,9 +11,9 @@ interface NamedResource {
 const MAX_ID_CHARS = 80;
 
 /**
- * The ids of resources in the file, by their ids at the service: those of the files that made them, else
- * ids made of their names. The order in which the resources are given has no influence on ids that files
- * gave, so that the export of what was applied from an export has the same ids.
+ * Maps the ids of resources at the service to ids in the file: the id in the file that created the
+ * resource, or else an id derived from its name. The order of the resources does not affect ids that
+ * come from files: exporting what was applied from an export gives the same ids.
  *
  * @param noun the id of a resource whose name has no letter or digit
  */
@@ -33,7 +33,7 @@ export function entryIds(
     (one.logicalId ?? '') < (other.logicalId ?? '') ? -1 : 1;
   const fromFiles = resources.filter(({ logicalId }) => logicalId !== null);
   for (const one of fromFiles.toSorted(byLogicalId)) {
-    // Files with a name may each have an entry of this id.
+    // Several named files may each have an entry with this id.
     add(one, cut(fileEntryOf(one.logicalId ?? '').id));
   }
   for (const one of resources) if (one.logicalId === null) add(one, slugOf(one.name) ?? noun);
@@ -45,7 +45,7 @@ function cut(id: string): string {
   return id.slice(0, MAX_ID_CHARS);
 }
 
-/** A text as an id (CHECK_ID): `Web shop (EU)` is `web-shop-eu`. null if nothing of it is left. */
+/** Converts a text to an id (CHECK_ID): `Web shop (EU)` is `web-shop-eu`. null without a letter or digit. */
 function slugOf(name: string): string | null {
   const slug = name
     .normalize('NFKD')

@@ -19,18 +19,18 @@ import { fieldText, sectionText } from './yaml-text.ts';
 export interface AccountFile {
   /** YAML, without comments on what is missing. */
   readonly text: string;
-  /** What the file does not carry, one sentence each. Contains names as users gave them. */
+  /** What the file does not contain, one sentence each. Includes names exactly as users entered them. */
   readonly missing: readonly string[];
 }
 
-/** The operator sees what a key with the role `write` sees. */
+/** The export contains what a key with the role `write` may see. */
 const VIEWER = { mayWrite: true } as const;
 
 /**
- * Everything of an account that a check file can have, in an order that depends on the ids in the file
- * alone.
+ * Exports everything of an account that a check file can contain. The order depends only on the ids in
+ * the file.
  *
- * @throws VedetteError `usage` where the account has nothing that a file can have
+ * @throws VedetteError `usage` if the account has nothing that a check file can contain
  */
 export async function exportAccount(
   features: ExportedFeatures,
@@ -140,7 +140,7 @@ function sectionsOf(resources: AccountResources, notes: ExportNotes): Sections {
 
 type EntriesById = ReadonlyMap<string, Entry>;
 
-/** Without those checks it depends on that were deleted, or are not in the file. */
+/** Removes dependencies on checks that were deleted or are not in the file. */
 function withKnownParents(check: Entry, checks: EntriesById): Entry {
   const { dependsOn, ...rest } = check;
   if (!Array.isArray(dependsOn)) return check;
@@ -148,7 +148,7 @@ function withKnownParents(check: Entry, checks: EntriesById): Entry {
   return known.length === 0 ? rest : { ...check, dependsOn: known };
 }
 
-/** Checks and heartbeats, in the order of their ids. */
+/** The entries of checks and heartbeats, sorted by id. */
 function checkEntries(
   views: readonly CheckWithChannels[],
   references: References,
@@ -182,7 +182,7 @@ function withoutPing(heartbeat: unknown): unknown {
   return rhythm;
 }
 
-/** The entry, unless a file with it would be refused. */
+/** Returns the entry unless a file with it would be invalid, and notes the invalid ones. */
 function accepted(
   section: Section,
   id: string,
@@ -244,7 +244,7 @@ function sorted(entries: readonly Entry[]): readonly Entry[] {
   return entries.toSorted((one, other) => order(String(one.id), String(other.id)));
 }
 
-/** The same on every machine. */
+/** Compares code units instead of using the locale, so the order is the same on every machine. */
 function order(one: string, other: string): number {
   return one < other ? -1 : 1;
 }

@@ -2,21 +2,21 @@ import { PLACEHOLDER } from './placeholders.ts';
 
 const MAX_NAMED = 20;
 
-/** What the exported file leaves out, and what its user must do about each, in the order of the notes. */
+/** What the exported file omits, and what its user must do about it. Notes are printed in this order. */
 const TEXTS = {
   secretVariable: (names: string) =>
-    `The values of secret variables, in place of which it has ${PLACEHOLDER}: ${names}`,
+    `The values of secret variables (replaced by ${PLACEHOLDER}): ${names}`,
   checkSecret: (names: string) =>
-    `Credentials and secret variables of checks, in place of which it has ${PLACEHOLDER}: ${names}`,
+    `Credentials and secret variables of checks (replaced by ${PLACEHOLDER}): ${names}`,
   channelSecret: (names: string) =>
-    `Secrets of alert channels (tokens, keys, passwords, and locked values of webhooks), in place of which it has ${PLACEHOLDER}: ${names}`,
+    `Secrets of alert channels (tokens, keys, passwords, and locked values of webhooks; replaced by ${PLACEHOLDER}): ${names}`,
   lockedVariable: (names: string) =>
-    `Which variables are locked (their values are in it; lock them again): ${names}`,
+    `Which variables are locked (the file contains their values; lock them again): ${names}`,
   location: (names: string) =>
-    `Private locations with their proxies and keys (make them first, with these slugs): ${names}`,
+    `Private locations with their proxies and keys (create them first, with these slugs): ${names}`,
   certificate: (names: string) => `Client certificates, of the hosts ${names}`,
   snippet: (names: string) =>
-    `Snippets, whose scripts the checks and groups that run them have themselves: ${names}`,
+    `Snippets (their scripts are copied into the checks and groups that run them): ${names}`,
   script: (names: string) => `Scripts of snippets that do not exist any more, of ${names}`,
   heartbeat: (names: string) =>
     `Ping URLs of heartbeats (each gets a new one, which its job has to call): ${names}`,
@@ -29,14 +29,14 @@ const TEXTS = {
 } as const;
 type NoteKind = keyof typeof TEXTS;
 
-/** What no file carries, whatever an account has. */
+/** What an exported file never contains. */
 const ALWAYS: readonly string[] = [
   'The name, the time zone and the alert settings of the account, except its escalation',
   'Users, invitations, API keys and the audit log',
   'Results, statuses, alerts, artifacts, analyses, test sessions, incidents, and subscribers of status pages',
 ];
 
-/** Collects what a file does not carry. */
+/** Collects what an exported file does not contain. */
 export class ExportNotes {
   readonly #names = new Map<NoteKind, string[]>();
 
@@ -46,7 +46,7 @@ export class ExportNotes {
     else names.push(name);
   }
 
-  /** One sentence each. Contains names as users gave them. */
+  /** One sentence each. Includes names exactly as users entered them. */
   lines(): readonly string[] {
     const kinds = Object.keys(TEXTS) as NoteKind[];
     const special = kinds.flatMap((kind) => {

@@ -1,8 +1,8 @@
 import { isFields } from '../../model/credentials/credential-fields.ts';
 
 /**
- * The value with its keys in the order of a model, at every depth: keys of stored JSON are in no useful
- * order. Keys that the model lacks come last.
+ * Sorts the keys of a value like those of a model, at every depth: the order of keys in stored JSON is
+ * arbitrary. Keys that the model does not have come last.
  *
  * @param model the same value as its schema returned it
  */

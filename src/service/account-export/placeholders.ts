@@ -9,18 +9,18 @@ import {
 import { isFields, mapCredentials } from '../../model/credentials/credential-fields.ts';
 import { MASK } from '../../model/credentials/mask.ts';
 
-/** Stands for each secret value: check files with a mask are refused. */
+/** Replaces each secret value. The mask of the API cannot be used: check files that contain it are invalid. */
 export const PLACEHOLDER = 'REPLACE_ME';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 interface FileConfig {
   readonly config: Fields;
-  /** Whether it has placeholders for secrets. */
+  /** Whether a secret was replaced by a placeholder. */
   readonly isChanged: boolean;
 }
 
-/** The request as the API shows it, with placeholders for its credentials. */
+/** Replaces the masks of credentials, in a request as the API shows it, by placeholders. */
 export function withPlaceholders(request: unknown): {
   readonly request: unknown;
   readonly isChanged: boolean;
@@ -34,7 +34,7 @@ export function withPlaceholders(request: unknown): {
   return { request: filled, isChanged };
 }
 
-/** Variables of a check as the API shows them: the values of secret ones are null. */
+/** Replaces the values of secret variables, which the API shows as null, by placeholders. */
 export function variablesWithPlaceholders(variables: unknown): {
   readonly variables: unknown;
   readonly isChanged: boolean;
@@ -72,8 +72,8 @@ function webhookConfigOf(config: PublicWebhookConfig): FileConfig {
 }
 
 /**
- * With the secret fields of the type in place of their flags. One without a value is left out: it is optional,
- * and null.
+ * Replaces the flags of secret fields by the fields themselves. Omits a field without a value: it is optional
+ * and defaults to null.
  */
 function withSecretFields(type: ServiceChannelType, shown: Fields): FileConfig {
   const secrets = secretFieldsOf(type);

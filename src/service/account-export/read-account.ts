@@ -11,7 +11,7 @@ import type { StoredService } from '../status-pages/services.ts';
 import type { StoredPage } from '../status-pages/status-pages.ts';
 import type { StoredVariable } from '../variables/variables.ts';
 
-/** The features whose resources an export has, or says that it has not. */
+/** The features whose resources an export contains, or lists as omitted. */
 export type ExportedFeatures = Pick<
   Features,
   | 'alertChannels'
@@ -80,7 +80,7 @@ export async function readAccount(
     windows: await allPages((page) => maintenanceWindows.list(accountId, { ...anyTime, ...page })),
     locations: locations.map(({ slug }) => slug),
     certificates: certificates.map(({ host }) => host),
-    // After what runs them, since they may be made together meanwhile.
+    // Read after the checks and groups that run them: both may be created while the account is read.
     snippets: await allPages((page) => whole(snippets.list(accountId, page))),
   };
 }
@@ -91,7 +91,7 @@ async function allPages<T>(list: (page: Page) => Promise<readonly T[]>): Promise
   for (let page = 1; ; page += 1) {
     const found = await list({ ...WHOLE_LIST, page });
     entries.push(...found);
-    // Not at a short page: entries that are deleted meanwhile are missing in it.
+    // A short page is not the last one: entries deleted while the list is read are missing from it.
     if (found.length === 0) return entries;
   }
 }

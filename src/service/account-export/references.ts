@@ -11,16 +11,16 @@ interface ReferenceParts {
     readonly groups: Ids;
     readonly statusServices: Ids;
   };
-  /** Those that the file has. */
+  /** The alert channels in the file. */
   readonly alertChannels: readonly Entry[];
   readonly groups: readonly Entry[];
   /** Called with the id of a check or heartbeat whose `triggerIncident` names no service. */
   readonly noteLostTrigger: (id: string) => void;
-  /** Called with a channel of the escalation that the file does not have. */
+  /** Called with a channel of the escalation that the file does not contain. */
   readonly noteLostChannel: (id: string) => void;
 }
 
-/** Puts ids of the file in the place of those of the service. */
+/** Replaces ids of the service by ids in the file. */
 export class References {
   readonly #parts: ReferenceParts;
   readonly #channels: ReadonlySet<unknown>;
@@ -35,7 +35,7 @@ export class References {
     this.#firstChannel = ordinary?.id ?? null;
   }
 
-  /** A check or a heartbeat with what it names. */
+  /** Returns a check or a heartbeat with the ids in its references replaced. */
   inFile({ groupId, alertChannelSubscriptions, triggerIncident, ...entry }: Entry): Entry {
     return {
       ...entry,
@@ -45,7 +45,7 @@ export class References {
     };
   }
 
-  /** @returns null without a channel that the file has */
+  /** @returns null if none of its channels is in the file */
   escalation(step: EscalationStep | null): Entry | null {
     if (step === null) return null;
     const channels = step.alertChannelIds.map(
@@ -62,8 +62,8 @@ export class References {
   }
 
   /**
-   * A new check that names no channel gets all of them. So a check without a channel names one that is not
-   * notified of it. The channels with `subscribeAll` are notified of every check.
+   * A new check without subscriptions is subscribed to all channels. For a check without channels, the
+   * file therefore has one deactivated subscription. Channels with `subscribeAll` need no subscription.
    */
   #subscriptions(given: unknown): Entry {
     const subscriptions = (Array.isArray(given) ? given : []).flatMap((one: unknown) => {

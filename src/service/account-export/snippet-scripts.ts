@@ -1,17 +1,17 @@
 import type { Entry } from './entries.ts';
 
-/** The field that names a snippet, and the one that has a script itself. */
+/** The field with the id of a snippet, and the field with a script of the check's own. */
 const SCRIPT_FIELDS = [
   ['setupSnippetId', 'setupScript'],
   ['teardownSnippetId', 'teardownScript'],
 ] as const;
 
 /**
- * The fields of a check or a group with the scripts of the snippets that it runs, in place of their ids: a
- * file has no snippets, and elsewhere another snippet may have the id.
+ * Replaces the ids of snippets, in the fields of a check or a group, by their scripts: a file contains no
+ * snippets, and on another service the id may belong to another snippet.
  *
- * @param scripts by the ids of their snippets
- * @param noteUnknown called where a snippet is not among them
+ * @param scripts keyed by the id of the snippet
+ * @param noteUnknown called for a snippet that is not in `scripts`
  */
 export function withSnippetScripts(
   fields: Entry,

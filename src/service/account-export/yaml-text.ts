@@ -13,7 +13,7 @@ interface Scalar {
 /** A section of a check file as YAML; empty without entries. Ends with a line feed. */
 export function sectionText(name: string, entries: readonly Entry[]): string {
   if (entries.length === 0) return '';
-  // One by one: a document of 100,000 checks would take gigabytes.
+  // Serializes entry by entry: one document with 100,000 checks would take gigabytes of memory.
   return `${name}:\n${entries.map(entryText).join('')}`;
 }
 
@@ -32,9 +32,9 @@ function entryText(entry: Entry): string {
       }
     },
   });
-  // Not folded: the library takes U+2028 for the end of an indented line, and would add a line feed there.
+  // Block literals are not folded: the library treats U+2028 as a line end and would add a line feed there.
   const text = document.toString({ lineWidth: LINE_CHARS, blockQuote: 'literal' });
-  // Deeper by two, which changes no value: YAML 1.2.2, 8.1.1.1. Only a line feed begins a line in YAML 1.2
-  // (5.4); in JavaScript, U+2028 and U+2029 do, too.
+  // Indents by two more spaces, which does not change a value (YAML 1.2.2, 8.1.1.1). Matches line feeds
+  // explicitly: with the flag m, U+2028 and U+2029 would also begin a line, which they do not in YAML 1.2 (5.4).
   return text.replaceAll(/(^|\n)(?=[^\n])/g, '$1  ');
 }

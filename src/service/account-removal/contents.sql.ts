@@ -1,6 +1,6 @@
 import type { Sql } from '../database/store.ts';
 
-/** What an account has, as its operator is asked about it. */
+/** What an account contains. The operator sees it before confirming the removal. */
 export type AccountContents = {
   /** Heartbeats included. */
   readonly checks: number;
@@ -16,7 +16,7 @@ export type AccountContents = {
   readonly artifactBytes: number;
 };
 
-/** Counting all of 50 million would take minutes. */
+/** Bounds the time of the count: counting 50 million results would take minutes. */
 export const MAX_COUNTED_RESULTS = 100_000;
 
 export async function readContents(sql: Sql, accountId: string): Promise<AccountContents> {

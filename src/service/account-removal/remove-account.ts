@@ -10,12 +10,12 @@ export { type AccountContents, MAX_COUNTED_RESULTS, readContents } from './conte
 
 interface RemovalParts {
   readonly store: Store;
-  /** Where the contents of artifacts are; null: they are left there, and only their rows go. */
+  /** The store of artifact contents; null removes only the rows and leaves the contents. */
   readonly contents: ArtifactStore | null;
   readonly log: Logger;
 }
 
-/** How many of each went so far, by what one is called, in the order in which they went. */
+/** How many rows were removed so far, keyed by the noun for one row, in the order of removal. */
 export type RemovedCounts = ReadonlyMap<string, number>;
 
 export interface Removal {
@@ -24,16 +24,15 @@ export interface Removal {
   readonly removed: RemovedCounts;
 }
 
-/** A batch is short; the last statement also looks for the account in tables without an index of it. */
+/** A batch takes little time, but the last statement scans tables that have no index on the account. */
 const LIMITS: TransactionOptions = { statementTimeoutMs: 600_000 };
 const ARTIFACT = 'artifact';
 
 /**
- * Removes an account with all that it has, in transactions of a few thousand rows. From the first one on
- * nobody can use the account. Stops after a transaction when the signal aborts, and can be called again.
+ * Removes an account and everything in it, in transactions of a few thousand rows. The first transaction
+ * revokes all access. When the signal aborts, stops after the current transaction; a further call continues.
  *
- * Replicas of the service may run: what they write meanwhile is removed by a further pass, until one
- * finds nothing.
+ * Replicas of the service may be running: passes repeat until one finds nothing that they have written.
  *
  * @param onProgress called after each transaction
  * @throws StoreError, ArtifactError; a further call removes the rest
@@ -60,7 +59,7 @@ export async function removeAccount(
       const gone: RemovedRows = await store.transaction((tx) => removeRows(tx, batch), LIMITS);
       removed += gone.removed;
       count(noun, gone.removed);
-      // A row that others changed meanwhile stays for the next pass.
+      // Rows that other transactions have changed stay for the next pass.
       isFull = gone.isFull && gone.removed > 0;
       after = gone.last;
     }
@@ -74,7 +73,7 @@ export async function removeAccount(
       try {
         removed += await removePart(table, partition);
       } catch (error) {
-        // The retention may have dropped it.
+        // The retention may have dropped the partition.
         if ((await partitionsOf(store, table.name)).includes(partition)) throw error;
       }
     }
@@ -105,7 +104,7 @@ export async function removeAccount(
       if (removed > 0) continue;
       if (await store.transaction((tx) => deleteAccount(tx, accountId), LIMITS)) break;
     }
-    // Deletions are events, and so was what went with the account itself.
+    // Deletions, including that of the account, have written events: remove these, too.
     await removeTables();
   } catch (error) {
     if (!signal.aborted) throw error;

@@ -10,11 +10,11 @@ interface RevokedAccess {
 }
 
 /**
- * Removes what lets somebody in: keys, memberships and links; and the users who belong to no other
- * account, with their sessions. Running replicas know a key or a session for at most KEY_TTL_MS more.
+ * Revokes all access: removes keys, memberships and links, and the users who belong to no other account,
+ * with their sessions. Running replicas accept a cached key or session for at most KEY_TTL_MS more.
  */
 export async function revokeAccess(tx: Sql, accountId: string): Promise<RevokedAccess> {
-  // Waits for transactions that add a key or a member, and holds up others: they are seen below.
+  // Waits for transactions that add a key or a member and blocks new ones: the deletions below see all rows.
   await tx.query('select id from accounts where id = $1 for update', [accountId]);
   const keys =
     (await removed(tx, 'delete from api_keys where account_id = $1', accountId)) +
@@ -41,7 +41,7 @@ async function removed(tx: Sql, deletion: string, accountId: string): Promise<nu
 }
 
 /**
- * Deletes the account itself, and what refers to it.
+ * Deletes the row of the account, and rows that refer to it.
  *
  * @returns false if it has an artifact, whose content would stay in the artifact store
  */

@@ -9,14 +9,14 @@ const CONDITIONS: Readonly<Record<RowOwner, string>> = {
 
 export type RemovedRows = {
   readonly removed: number;
-  /** Whether there may be more. */
+  /** Whether more rows may be left. */
   readonly isFull: boolean;
   /** The last value of the walked column; null without one, or where there was no row. */
   readonly last: string | null;
 };
 
 /**
- * Removes some rows of an account.
+ * Removes one batch of rows of an account.
  *
  * @param from the table, or a partition of it as `partitionsOf` names it
  * @param after where the walked column starts; null for the beginning

@@ -1,18 +1,18 @@
-/** Where the rows of an account are, and how they are removed. */
+/** A table with rows of accounts, and how they are removed. */
 export interface RemovedTable {
   readonly name: string;
-  /** By what a row belongs to the account. Default: its `account_id`. */
+  /** How a row refers to its account. Default: by its `account_id`. */
   readonly by?: RowOwner;
-  /** Rows of a statement. Fewer where each row takes others with it. Default: ROWS_AT_ONCE. */
+  /** Rows per statement. Lower if deleting a row also deletes others (cascade). Default: ROWS_AT_ONCE. */
   readonly rowsAtOnce?: number;
-  /** Its partitions are emptied one by one. Default: false. */
+  /** Whether the table's partitions are emptied one by one. Default: false. */
   readonly isPartitioned?: boolean;
   /**
    * The column that follows the account in an index: a batch starts where the one before it ended, and
    * does not look at the entries of removed rows again. For tables with very many rows of an account.
    */
   readonly walk?: { readonly column: string; readonly type: 'text' | 'bigint' };
-  /** What one row is called in the summary. Default: OTHER_ROW. */
+  /** The noun for one row in the summary. Default: OTHER_ROW. */
   readonly noun?: string;
 }
 
@@ -26,8 +26,8 @@ const byCheck = { walk: { column: 'check_id', type: 'text' } } as const;
 const byPosition = { walk: { column: 'list_position', type: 'bigint' } } as const;
 
 /**
- * In this order. What triggers write while others are removed comes last. What lets somebody in goes
- * before (`revokeAccess`), and so do artifacts, with their contents (`removeArtifactsOf`).
+ * In the order of removal. Tables that triggers write to when other rows are deleted come last. Access
+ * (`revokeAccess`) and artifacts with their contents (`removeArtifactsOf`) are removed before all of these.
  */
 export const REMOVED_TABLES: readonly RemovedTable[] = [
   // Locations go before checks: then the triggers of checks find no location to notify.

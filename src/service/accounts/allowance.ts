@@ -16,8 +16,8 @@ import { countOfPlan, lockAccount } from './sql.ts';
 /** The limits of an account's plan. */
 export interface Allowance {
   /**
-   * Call it in the transaction that creates a resource, before it does. If the plan limits the resource,
-   * no other transaction creates one in the account until this one ends.
+   * Call it before the resource is created, in the same transaction. If the plan limits the resource, no
+   * other transaction can create one in the account until this one ends.
    *
    * @throws ServiceError 402 where the plan's limit is reached
    */
@@ -25,8 +25,8 @@ export interface Allowance {
   /** @throws ServiceError 402 where the plan does not have the feature */
   need(accountId: string, feature: PlanFeature): void;
   /**
-   * Judges only what is new in a check: it keeps what it has from a larger plan, and everything else can
-   * be changed.
+   * Judges only what a change adds: the check keeps what it has from a larger plan, and can still be
+   * changed otherwise.
    *
    * @param before null for a new check
    * @throws ServiceError 402 that says what the plan has instead; 400 for a period that the service refuses

@@ -58,7 +58,7 @@ export function entitlementsOf(
     planDisplayName: plan.displayName,
     locations: {
       all: [
-        // No agent serves them.
+        // No agent serves public locations.
         ...LOCATIONS.map((id) => ({ id, name: id, available: false })),
         ...privateLocations.map(({ slug, name, hasAgent }) => ({
           id: slug,

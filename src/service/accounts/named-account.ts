@@ -6,7 +6,8 @@ import { findAccount, findAccountsByName, type StoredAccount } from './sql.ts';
 const MAX_NAMED = 10;
 
 /**
- * The account that an operator means by its id or its name. An id goes before a name.
+ * Finds an account by its id or its name. If the text is the id of one account and the name of another,
+ * the id wins.
  *
  * @throws VedetteError `usage` where there is none, or several accounts have the name
  */
@@ -17,7 +18,7 @@ export async function namedAccount(sql: Sql, idOrName: string): Promise<StoredAc
 }
 
 /**
- * The account of that name.
+ * Finds the account with this name.
  *
  * @throws VedetteError `usage` where there is none, or several accounts have the name
  */

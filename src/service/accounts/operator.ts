@@ -39,16 +39,16 @@ const MAX_NAME_CHARS = 255;
 
 export interface AddedAccount {
   readonly accountId: string;
-  /** In full: only its hash is stored. null of an account that existed. */
+  /** The whole key, of which only the hash is stored; null if the account existed already. */
   readonly key: string | null;
 }
 
 export interface AddAccountOptions {
-  /** Changes nothing where an account has the name. */
+  /** Whether to change nothing if an account with this name exists. */
   readonly ifMissing?: boolean;
   /**
-   * Saves the key before the account is made. What it throws ends the command. Called again, with the same
-   * key, if the database has the transaction repeated.
+   * Saves the key before the account is created. An error it throws ends the command. Called again with the same
+   * key if the transaction is retried.
    */
   readonly saveKey?: (key: string) => Promise<void>;
   /** Removes the saved key. Called only if it is certain that no account has the key. */
@@ -59,10 +59,10 @@ export interface AddAccountOptions {
 export const ACCOUNT_UNKNOWN = 'ACCOUNT_UNKNOWN';
 
 /**
- * Makes an account with an admin key.
+ * Creates an account with an admin key.
  *
- * @throws VedetteError for a name that cannot be used, with `ifMissing` for one of several accounts, and
- *   with the code ACCOUNT_UNKNOWN if the database was lost while it committed
+ * @throws VedetteError for an invalid name, with `ifMissing` for a name that several accounts have, and with the
+ *   code ACCOUNT_UNKNOWN if the connection was lost during the commit
  */
 export async function addAccount(
   { store, clock, ids }: OperatorParts,
@@ -84,7 +84,7 @@ export async function addAccount(
   const add = async (tx: Transaction): Promise<AddedAccount> => {
     isWritten = false;
     if (ifMissing) {
-      // The same command that runs at the same time waits, and finds the account.
+      // If the command runs twice at the same time, the second waits here and then finds the account.
       await lockFirstAccount(tx);
       const found = await findAccountsByName(tx, { name, limit: 1 });
       // Names are not unique: this also refuses a name of several accounts.
@@ -158,7 +158,7 @@ export async function inviteUser(
 }
 
 /**
- * Makes a link by which a user chooses a new password.
+ * Creates a link with which a user chooses a new password.
  *
  * @returns the token of the link, which works once
  * @throws VedetteError where no user has the email

@@ -17,7 +17,7 @@ export type AccountOverview = {
 
 /** Where the list continues. */
 export type OverviewCursor = {
-  /** As the database writes it: a Date has milliseconds only. */
+  /** As formatted by the database, in microseconds: a Date would round it to milliseconds. */
   readonly createdAtText: string;
   readonly id: string;
 };

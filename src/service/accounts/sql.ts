@@ -87,8 +87,8 @@ export async function findFirstAccount(sql: Sql): Promise<StoredAccount | null> 
 }
 
 /**
- * Whether there is any account yet. Until the transaction ends no other one creates an account: of
- * several replicas that start at once, only one creates the first.
+ * Returns whether an account exists. Blocks the creation of accounts until the transaction ends: if several
+ * replicas start at once, only one of them creates the first account.
  */
 export async function lockFirstAccount(sql: Sql): Promise<boolean> {
   await sql.query('lock table accounts in share row exclusive mode');
@@ -109,7 +109,7 @@ const COUNTED: Readonly<Record<PlanLimit, string>> = {
   variables: 'variables where account_id = $1',
 };
 
-/** Nobody has as many; it bounds what a request can make the database count. */
+/** Far more than any account has. Bounds the work of a count that a request triggers. */
 const MAX_COUNTED = 1_000_000;
 
 /** How many of each resource an account has. */

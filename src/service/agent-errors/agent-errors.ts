@@ -9,9 +9,9 @@ import { type AgentError, insertAgentErrors, listAgentErrors, trimAgentErrors } 
 
 export type { AgentError } from './sql.ts';
 
-/** The most errors of a location. Deletes first from the agent with the most errors. */
+/** Maximum number of stored errors of a location. Beyond it, errors of the agents with the most go first. */
 export const MAX_AGENT_ERRORS = 1_000;
-/** The most errors of an agent, the newest: one agent must not displace the errors of all others. */
+/** Maximum number of stored errors of an agent: one agent must not displace the errors of all others. */
 export const MAX_ERRORS_AN_AGENT = 100;
 
 /**

@@ -30,7 +30,7 @@ interface OfLocation {
 }
 
 /**
- * Replaces times in the future by the database's current time, as that of the receipt.
+ * Stores errors of an agent. Replaces times in the future by the current time of the database.
  *
  * @returns how many it stored; 0 where the location is deleted
  */
@@ -54,7 +54,7 @@ export async function insertAgentErrors(
 
 /**
  * Retains the newest errors of each agent. Where the location has too many, deletes the oldest of the
- * agents with the most: no agent loses any of its equal share.
+ * agents with the most: no agent loses errors within its equal share of the limit.
  */
 export async function trimAgentErrors(
   sql: Sql,

@@ -1,8 +1,8 @@
 /** Bounds on what a location's agents may claim: anyone with its key can start any number of agents. */
 export interface AgentLimits {
-  /** Agents of a location at once; `COUNTS_TOWARDS_LIMIT` says which ones count. */
+  /** Maximum number of agents of a location; `COUNTS_TOWARDS_LIMIT` defines which ones count. */
   readonly perLocation: number;
-  /** The most that an agent's concurrency counts for its share of the checks. */
+  /** Maximum concurrency of an agent that counts when checks are shared among agents. */
   readonly concurrency: number;
 }
 

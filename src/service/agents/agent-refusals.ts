@@ -5,12 +5,12 @@ import { conflict, type ServiceError } from '../errors.ts';
 import type { AgentLimits } from './agent-limits.ts';
 import type { AgentOfLocation } from './sql.ts';
 
-/** Why a poll is refused though its key is right. Agents go by it: see poll-failures.ts of the agent. */
+/** Why a poll with a valid key is refused. Agents act on it: see poll-failures.ts of the agent. */
 export const REFUSAL_REASONS = ['too_many_agents', 'ended'] as const;
 export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 const LOG_PERIOD_MS = 600_000;
-/** Locations and reasons with a log line of their own. */
+/** Maximum number of pairs of location and reason whose last log line is remembered. */
 const MAX_LOGGED = 1_000;
 
 /** Counts refused polls, and logs them: once in ten minutes for each location and reason. */
@@ -41,7 +41,7 @@ export class AgentRefusals {
     return this.#counts;
   }
 
-  /** @returns the answer to the poll, to be thrown */
+  /** @returns the error with which the caller answers the poll */
   refuse(reason: RefusalReason, agent: AgentOfLocation): ServiceError {
     this.#counts[reason] += 1;
     const error = this.#errorOf(reason, agent);

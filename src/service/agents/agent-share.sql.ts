@@ -9,7 +9,7 @@ import { HAS_OPEN_TRIALS } from '../check-trials/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
 import type { AgentOfLocation } from './sql.ts';
 
-/** What the answer to a poll says of the agent, of its location, and of its checks. */
+/** Reads what the answer to a poll contains about the agent, its location and its checks. */
 
 /** An agent and its location, as far as the answer to a poll depends on them. */
 export type AgentPosition = {
@@ -23,15 +23,15 @@ export type AgentPosition = {
   readonly settingsRevision: number;
   /** An agent at an older revision gets the whole set. */
   readonly purgedRevision: number;
-  /** An agent came, went or changed, and the assigner has not handled that yet. */
+  /** An agent is new, gone or changed, and the assigner has not handled that yet. */
   readonly pending: boolean;
   /** When the agent last got or lost a check. */
   readonly changedRevision: number;
-  /** The location has one-off runs that an agent may begin: mostly there are none. */
+  /** The location has one-off runs that an agent may begin; usually there are none. */
   readonly openRuns: boolean;
-  /** The location has cancelled runs that an agent may still work at. */
+  /** The location has cancelled runs that an agent may still be executing. */
   readonly cancelledRuns: boolean;
-  /** The location has trials that no agent has, or that have not ended: mostly there are none. */
+  /** The location has trials that no agent has, or that have not ended; usually there are none. */
   readonly openTrials: boolean;
   /** An operator ended the agent. */
   readonly ended: boolean;
@@ -48,7 +48,7 @@ export type AgentPosition = {
  * Reads the positions of agents of one location; an id may occur more than once. Read them before the
  * checks: a change in between has a later revision, and is sent again.
  *
- * @returns in the order of the ids; null if the location is gone
+ * @returns the positions in the order of the ids; null if the location is gone
  */
 export async function readPositions(
   sql: Sql,
@@ -123,13 +123,13 @@ type ShareRow = {
 
 /** An upper bound for the JSON of an assignment without the check's body. */
 const ENVELOPE_BYTES = 400;
-/** Most bodies are shorter. */
+/** Most bodies are shorter than this. */
 const SHORT_BODY_BYTES = 2_000;
 
 /**
- * The agent's checks with their bodies: as many as fit into `maxRows` and `maxBytes`, at least one.
- * A body may be newer than the assignment: then another change follows. A check that is deleted or
- * deactivated is omitted: its removal follows.
+ * Reads the agent's checks with their bodies: as many as fit into `maxRows` and `maxBytes`, at least one.
+ * A body may be newer than the assignment; another change is then sent later. Omits checks that are deleted
+ * or deactivated; their removal is sent later.
  */
 export async function readShare(
   sql: Sql,

@@ -22,7 +22,7 @@ import { type KnownAgent, listAgents } from './sql.ts';
 export interface AgentsParts extends PollResponsesParts {
   readonly log: Logger;
   readonly checkRuns: Pick<CheckRuns, 'claim' | 'close' | 'toBeCancelled'>;
-  /** Left out, DEFAULT_AGENT_LIMITS. */
+  /** Default: DEFAULT_AGENT_LIMITS. */
   readonly agentLimits?: AgentLimits;
   /** Masks the account's secrets in a text of its agents. */
   readonly scrubberOf: (sql: Sql, accountId: string) => Promise<Pick<Scrubber, 'text'>>;
@@ -75,7 +75,7 @@ export function createAgents(parts: AgentsParts): Agents {
     renewLeases(store, { locationId, renewals }),
   );
 
-  /** The agent's reasons for refusing checks may repeat the checks' secrets. */
+  /** Masks the agent's reasons for refusing checks: they may quote secrets of the checks. */
   const scrubbed = async (accountId: string, request: PollRequest): Promise<PollRequest> => {
     if (request.refused.length === 0) return request;
     const scrubber = await scrubberOf(store, accountId);
@@ -97,7 +97,7 @@ export function createAgents(parts: AgentsParts): Agents {
       const { agentId, done } = request;
       const lease = await renewOrAcquireLease({ store, renew, leaseMs, limits }, caller, request);
       if (typeof lease === 'string') {
-        // Between two pages an answer would complete the agent's draft of the earlier pages.
+        // Between two pages, an empty answer would make the agent apply only the pages that it has so far.
         const believesInLease = request.epoch > 0 && marker === null;
         if (lease !== 'ended' || !believesInLease) {
           throw refusals.refuse(lease, { locationId, agentId });

@@ -17,7 +17,7 @@ export interface AgentFacts {
   readonly queued: number;
   readonly refused: KnownAgent['refused'];
   readonly leaseMs: number;
-  /** null if it is not reported. */
+  /** null if the agent does not report it. */
   readonly clockAheadMs: number | null;
   /** null if it is not reported. */
   readonly health: AgentHealth | null;
@@ -51,11 +51,11 @@ export interface Renewal {
 }
 
 /**
- * Renews leases of a location whose holders have not changed: nearly every poll. One statement renews
- * all that arrive at once.
+ * Renews the leases of a location whose holders have not changed, which is the case for nearly every poll.
+ * One statement handles all polls that arrive at once.
  *
- * @returns for each whether it was renewed: not if this instance does not have the lease with this
- *   epoch, if its capabilities or concurrency changed, or if the agent was ended
+ * @returns for each poll whether its lease was renewed: false if this instance does not have the lease with
+ *   this epoch, if its capabilities or concurrency changed, or if the agent was ended
  */
 export async function renewLeases(
   sql: Sql,
@@ -142,7 +142,7 @@ export async function changeAgent(
 }
 
 /**
- * Gives the agent a new lease with the next epoch, which fences off the former holder.
+ * Gives the agent a new lease with the next epoch, which fences off the previous holder.
  *
  * @returns the epoch
  */
@@ -168,7 +168,7 @@ export async function acquireLease(
   return rows[0]?.epoch ?? 0;
 }
 
-/** @returns false if another process has the lease, or it is over */
+/** @returns false if another process has the lease, or if it has expired */
 export async function endLease(
   sql: Sql,
   { locationId, id, epoch }: AgentKey & { readonly epoch: number },
@@ -214,8 +214,8 @@ export async function allowAgent(sql: Sql, { locationId, id }: AgentKey): Promis
 }
 
 /**
- * Ends expired leases, and deletes agents that were not seen for a month. An ended agent is not
- * deleted: it could poll again as a new one.
+ * Ends expired leases, and deletes agents that were not seen for a month. Does not delete agents that an
+ * operator ended: they could then poll again as new agents.
  *
  * @returns the agents whose leases ended
  */

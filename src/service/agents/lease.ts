@@ -26,7 +26,7 @@ import { countLimitedAgents, deleteOldestAgents } from './sql.ts';
 
 export interface Lease {
   readonly epoch: number;
-  /** The agent must get the whole set: what it believes it has is of another epoch. */
+  /** The agent must get the whole set: what it has belongs to another epoch. */
   readonly begins: boolean;
 }
 
@@ -104,9 +104,9 @@ export async function renewOrAcquireLease(
 }
 
 /**
- * Gives the lease back: the agent's checks move at once.
+ * Gives the lease back: the agent's checks are reassigned at once.
  *
- * @returns false if another process had the lease, or it was over
+ * @returns false if another process had the lease, or if it had expired
  */
 export async function releaseLease(
   store: Store,

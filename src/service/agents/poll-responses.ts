@@ -35,7 +35,7 @@ export interface PollResponsesParts {
   readonly checkVariables: Pick<CheckVariables, 'open'>;
   readonly proxyPasswords: Pick<ProxyPasswords, 'open'>;
   readonly leaseMs: number;
-  /** What applies to all checks of the account's locations. */
+  /** Reads the settings that apply to all checks in the account's locations. */
   readonly settingsOf: (sql: Sql, accountId: string) => Promise<SentSettings>;
 }
 
@@ -64,7 +64,7 @@ export interface PollResponses {
 
 type InLocation = Pick<AgentCaller, 'accountId' | 'locationId'>;
 
-/** What one read of the database found for a poll. */
+/** The result of one read of the database for a poll. */
 interface Found {
   readonly position: AgentPosition;
   readonly checks: SentChecks;
@@ -72,19 +72,19 @@ interface Found {
   readonly trials: readonly TrialMessage[];
   /** The ids of one-offs that the agent is to end. */
   readonly cancelledRuns: readonly string[];
-  /** Ends the hold. */
+  /** Whether this ends the hold of the poll. */
   readonly isNews: boolean;
 }
 
 type OneOffs = Pick<Found, 'runs' | 'trials' | 'cancelledRuns'>;
 const NOTHING: OneOffs = { runs: [], trials: [], cancelledRuns: [] };
 
-/** The most JSON of one-offs in an answer. */
+/** Maximum size of the JSON of one-offs in an answer. */
 const MAX_RUNS_BYTES = 4 * 1024 * 1024;
-/** Agents whose sent one-offs and trials are cached. */
+/** Maximum number of agents whose sent one-offs and trials are cached. */
 const MAX_AGENTS = 10_000;
 
-/** The agent keeps the settings and variables that it has. */
+/** Makes the agent keep the settings and variables that it has. */
 const UNCHANGED_SETTINGS = { settings: null, variables: null, unreadableVariables: [] };
 
 export function createPollResponses(parts: PollResponsesParts): PollResponses {
@@ -92,14 +92,14 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
   const { proxyPasswords } = parts;
   const source = { sql: store, checkVariables };
   /**
-   * What `sentIn` names: the one-offs, the trials and the cancelled runs that this process last sent to
-   * each agent. Every answer repeats them until they have ended, but only one that was not sent before ends
-   * the hold of a poll.
+   * The keys (`sentIn`) of the one-offs, trials and cancelled runs that this process last sent to each agent.
+   * Every answer repeats them until they have ended, but only one that was not sent before ends the hold of
+   * a poll.
    */
   const sentRuns = new LruCache<ReadonlySet<string>>(MAX_AGENTS);
   const positionIn = batched(async (locationId, agentIds: readonly string[]) => {
     const positions = await readPositions(store, { locationId, agentIds });
-    // A deleted location takes its keys with it, but an authenticated key is cached for a while.
+    // Deleting a location deletes its keys, but an authenticated key stays cached for a while.
     if (positions === null) throw badToken();
     return positions;
   });
@@ -132,7 +132,7 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
     return openTrials && capabilities.trials === true ? checkTrials.claim(store, who) : [];
   };
 
-  /** After the runs: one that is cancelled in between is sent, and cancelled by the same answer. */
+  /** Call it after the runs are read: a run cancelled in between is then sent and cancelled in the same answer. */
   const findCancelled = async (
     who: LeaseHolder,
     { cancelledRuns }: AgentPosition,
@@ -188,7 +188,7 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
     { revision: since }: PollRequest,
     { revision: to, changedRevision }: AgentPosition,
   ): Promise<SentChecks | null> => {
-    // True of nearly all polls that are woken, and saves them two statements.
+    // The case for nearly all polls that are woken; saves two statements.
     if (changedRevision <= since) return unchanged(to);
     return assignmentDelta(source, who, { since, to });
   };
@@ -201,7 +201,7 @@ export function createPollResponses(parts: PollResponsesParts): PollResponses {
     const oneOffs = { runs, trials, cancelledRuns };
     const { epoch } = lease;
     if (position.epoch !== epoch || !position.held) {
-      // The agent has given the lease back since, or acquired a new one with another poll.
+      // The agent has since given the lease back, or acquired a new one with another poll.
       const checks = unchanged(request.revision);
       return { ...NOTHING, position, checks, isNews: true };
     }
@@ -260,7 +260,7 @@ function keyOf({ locationId, agentId }: AgentOfLocation): string {
   return `${locationId} ${agentId}`;
 }
 
-/** A run and its cancelling are two things to send. */
+/** The keys of what an answer sends. A run and its cancellation have separate keys. */
 function sentIn({ runs, trials, cancelledRuns }: OneOffs): readonly string[] {
   return [
     ...runs.map(({ runId }) => runId),

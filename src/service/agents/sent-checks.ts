@@ -19,8 +19,8 @@ export interface SentChecks {
 /** Bounds the time that one page blocks the event loop. */
 const PAGE = { maxRows: 2_000, maxBytes: 4 * 1024 * 1024 } as const;
 /**
- * A quarter of the largest answer. One-offs may take another; removals, certificates, variables and
- * pauses the rest.
+ * A quarter of the largest answer. One-offs may take another quarter; removals, certificates, variables
+ * and pauses take the rest.
  */
 const DELTA = { maxRows: MAX_ASSIGNMENTS, maxBytes: 4 * 1024 * 1024 } as const;
 
@@ -40,7 +40,7 @@ const markerSchema = z.strictObject({
 });
 export type PageMarker = z.output<typeof markerSchema>;
 
-/** null for a text that is no marker. */
+/** Parses a marker; null for an invalid text. */
 export function pageMarkerOf(text: string): PageMarker | null {
   try {
     return markerSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
@@ -49,7 +49,7 @@ export function pageMarkerOf(text: string): PageMarker | null {
   }
 }
 
-/** Opaque to agents. */
+/** Serializes a marker, which is opaque to agents. */
 function pageTextOf(marker: PageMarker): string {
   return Buffer.from(JSON.stringify(marker)).toString('base64url');
 }
@@ -64,9 +64,9 @@ export function firstPage(
 }
 
 /**
- * A further page. The set may change between two pages; a change has a later revision than the pages,
- * and is sent with the next delta. If the agent has lost its lease since, there are no tombstones of
- * the checks that it lost: revision 0 then makes it ask for all again.
+ * Reads a further page. The set may change between two pages: a change has a later revision than the pages,
+ * and is sent with the next delta. If the agent has lost its lease since the first page, there are no
+ * tombstones of the checks that it lost: revision 0 then makes it request the whole set again.
  *
  * @param epoch of the lease now
  */
@@ -99,10 +99,10 @@ async function readPage(
 }
 
 /**
- * What changed for an agent between two revisions. If that does not fit into one answer, only the
- * changes up to a revision between them: the next poll brings the rest.
+ * Reads what changed for an agent between two revisions. If that does not fit into one answer, returns the
+ * changes up to a revision between them: the next poll gets the rest.
  *
- * @param to read before the checks: those sent may be newer, and are then sent again
+ * @param to must be read before the checks: checks that are newer are sent again with the next delta
  * @returns null if not even the changes of one revision fit
  */
 export async function assignmentDelta(
@@ -118,7 +118,7 @@ export async function assignmentDelta(
     ...DELTA,
   });
   const cutLost = lost.length === limit ? lost.at(-1) : null;
-  // A list may have been cut in the middle of a revision: only the ones before it are complete.
+  // A list may have been cut within a revision: only the revisions before that one are complete.
   const whole = [cutLost, share.lastOfPart].map((cut) => (cut ? cut.revision - 1 : to));
   const revision = Math.min(to, ...whole);
   if (revision <= since && revision < to) return null;

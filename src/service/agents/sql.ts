@@ -39,8 +39,8 @@ export type KnownAgent = {
 };
 
 /**
- * The agent counts towards its location's limit: it has a lease, or polled lately. An agent that
- * restarts thus keeps its slot.
+ * Whether the agent counts towards its location's limit: it has a lease, or polled recently. Therefore an
+ * agent that restarts keeps its slot.
  */
 export const COUNTS_TOWARDS_LIMIT = `(ended_at is null
   and (lease_until is not null or last_seen_at > now() - interval '${AGENT_COUNTS_FOR_MINUTES} minutes'))`;
@@ -55,8 +55,8 @@ export async function countLimitedAgents(sql: Sql, { locationId }: OfLocation): 
 }
 
 /**
- * Deletes agents of a location that has more than `max`: those gone longest first, ended ones last.
- * Keeps all that count towards the limit.
+ * If a location has more than `max` agents, deletes the surplus: agents that have been gone longest first,
+ * ended ones last. Keeps all that count towards the limit.
  */
 export async function deleteOldestAgents(
   sql: Sql,
@@ -95,7 +95,7 @@ export async function findClockAhead(
   return row?.clockAheadMs ?? null;
 }
 
-/** Stores that the agent's clock is ahead by at least this: agents of older releases do not report it. */
+/** Raises the stored lead of the agent's clock to at least this: agents of older releases do not report it. */
 export async function raiseClockAhead(
   sql: Sql,
   { locationId, agentId, aheadMs }: AgentOfLocation & { readonly aheadMs: number },
@@ -115,7 +115,7 @@ export type LiveAgent = {
   readonly capabilities: Capabilities;
 };
 
-/** Agents whose leases are held; right after `reapAgents` these are the live ones. */
+/** Lists agents whose leases are held; right after `reapAgents` these are the live agents. */
 export function listLiveAgents(
   sql: Sql,
   { locationId }: OfLocation,
@@ -127,7 +127,7 @@ export function listLiveAgents(
   );
 }
 
-/** What agent `a` refused, without ids that are not assigned to it: an agent may report any id. */
+/** The checks that agent `a` refused, without ids that are not assigned to it: an agent may report any id. */
 const REFUSED = `coalesce((
   select jsonb_agg(one order by n) from jsonb_array_elements(a.refused) with ordinality as r (one, n)
   where exists (select from assignments s where s.location_id = a.location_id

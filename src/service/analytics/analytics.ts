@@ -26,19 +26,19 @@ import { readSeries, type SeriesPoint, type SeriesQuery } from './sql.ts';
 export interface AnalyticsParts {
   readonly store: Store;
   readonly clock: Clock;
-  /** Of all reports of the service; if omitted, one of its own. */
+  /** The queue for all reports of the service. Default: a queue of its own. */
   readonly queue?: ReportQueue;
-  /** The most runs of one report in the embedded database; if omitted, 300,000. */
+  /** Maximum number of runs of one report in the embedded database. Default: 300,000. */
   readonly maxRunsEmbedded?: number;
 }
 
-/** The page counts series. */
+/** The query of a report. Its page is a page of series. */
 export interface AnalyticsQuery extends Page, AskedWindow {
   readonly aggregationMinutes: number | null;
   /** Only runs with these statuses; empty for all. */
   readonly statuses: readonly RunStatus[];
   readonly groupBy: AnalyticsGrouping | null;
-  /** At least one, and each once. */
+  /** At least one, without duplicates. */
   readonly metrics: readonly Metric[];
 }
 
@@ -73,7 +73,7 @@ export interface Analytics {
   ): Promise<AnalyticsReport>;
 }
 
-/** Takes some tenths of a second to read and send. */
+/** As many values take some tenths of a second to read and send. */
 const MAX_VALUES = 100_000;
 
 export function createAnalytics({
@@ -141,8 +141,8 @@ export function createAnalytics({
 }
 
 /**
- * Plain metrics alone have one point for each run. Availability and retries are of several runs by
- * nature: alone they have one point for the whole window.
+ * Plain metrics alone have one point for each run. Availability and retries are computed from several
+ * runs: alone they have one point for the whole window.
  */
 function pointSpanOf({ aggregationMinutes, metrics }: AnalyticsQuery): PointSpan {
   if (aggregationMinutes !== null) return { minutes: aggregationMinutes };

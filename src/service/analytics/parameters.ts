@@ -13,7 +13,7 @@ import { editDistance } from '../../runtime/text/edit-distance.ts';
 import { pageQuery, queryNumber } from '../http/resources/parameters.ts';
 import { windowQuery } from '../http/resources/window-parameters.ts';
 
-/** A parameter that may be repeated, or have commas. Drops duplicates. */
+/** A list parameter: repeated, or separated by commas. Drops duplicates. */
 function commaList<Item extends z.ZodType>(item: Item) {
   return z.preprocess((value) => {
     if (value === undefined) return undefined;

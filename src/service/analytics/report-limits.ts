@@ -2,17 +2,17 @@ import { type QuickRange, quickRangeAt } from '../../model/result/analytics.ts';
 import { StoreError } from '../database/store-errors.ts';
 import { invalid, type ServiceError } from '../errors.ts';
 
-/** Each account has so many reports of a kind in a minute: src/service/README.md, "Errors and rate limits". */
+/** Rate limit of each account for reports of one kind: src/service/README.md, "Errors and rate limits". */
 export const REPORTS_PER_MINUTE = 30;
 
-/** The most runs of one report in the embedded database: takes about 2 s, which block it and the process. */
+/** Maximum number of runs of one report in the embedded database. They take about 2 s and block the process. */
 export const MAX_RUNS_EMBEDDED = 300_000;
 
 export interface AskedWindow {
   readonly quickRange: QuickRange;
-  /** Epoch milliseconds, in place of the start of quickRange; null for that start. */
+  /** Epoch milliseconds, overrides the start of quickRange; null for that start. */
   readonly fromMs: number | null;
-  /** In place of its end. */
+  /** Overrides the end of quickRange. */
   readonly toMs: number | null;
 }
 

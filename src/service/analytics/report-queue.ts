@@ -4,9 +4,9 @@ import { unavailable } from '../errors.ts';
 
 export interface ReportQueueParts {
   readonly clock: Clock;
-  /** Reports that run at once, of all accounts. */
+  /** Maximum number of concurrent reports of all accounts. */
   readonly atOnce: number;
-  /** Whether the queue rests after a report for as long as the report took. */
+  /** Whether the queue pauses after each report for as long as the report took. */
   readonly rests: boolean;
 }
 
@@ -15,14 +15,14 @@ interface Waiting {
   readonly begin: () => void;
 }
 
-/** Most of the pool's ten connections (the default) are for work that cannot wait. */
+/** Leaves most connections of the pool (10 by default) to work that cannot wait. */
 const REPORTS_AT_ONCE = 2;
-/** The most waiting reports of an account: a longer queue would respond too late. */
+/** Maximum number of waiting reports of an account: in a longer queue, responses would come too late. */
 const MAX_WAITING = 30;
-/** The most waiting reports of all accounts. */
+/** Maximum number of waiting reports of all accounts. */
 const MAX_WAITING_IN_ALL = 300;
 const RETRY_SECONDS = 10;
-/** Shorter reports need no rest. */
+/** No pause follows a shorter report. */
 const NO_REST_BELOW_MS = 50;
 
 /**
@@ -83,7 +83,7 @@ export class ReportQueue {
   }
 }
 
-/** The queue of all reports of a service. The embedded database runs one at a time, and rests between them. */
+/** The queue of all reports of a service. With the embedded database: one at a time, with pauses in between. */
 export function createReportQueue({
   store,
   clock,

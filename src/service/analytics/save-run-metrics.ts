@@ -4,8 +4,8 @@ import type { FinalsHandler } from '../results/finals-handler.ts';
 import { insertRunMetrics, type RunMetrics } from './run-metrics.sql.ts';
 
 /**
- * Saves the metrics of runs. Leaves out cancelled runs and faults of the agent, which say nothing of
- * the target.
+ * Saves the metrics of runs. Omits cancelled runs and faults of the agent, which say nothing about the
+ * target.
  */
 export const saveRunMetrics: FinalsHandler = async (tx, { accountId, finals }) => {
   const judged = finals.filter(({ isCancelled, hasErrors }) => !isCancelled && !hasErrors);

@@ -52,7 +52,7 @@ type PointRow = Readonly<Record<`m${number}`, number | null>> & {
   readonly time: Date;
 };
 
-/** The collation "C" is many times faster, and sorts alike in every database. */
+/** The collation "C" is many times faster, and its order is the same in every database. */
 const GROUP_COLUMNS: Readonly<Record<AnalyticsGrouping, string>> = {
   runLocation: 'run_location collate "C"',
   statusCode: 'status_code',
@@ -75,7 +75,7 @@ const AGGREGATES: Readonly<Record<Aggregation, (column: string) => string>> = {
   p99: percentile(4),
 };
 
-/** Equal for all but the position: PostgreSQL sorts the column once. */
+/** Uses the same expression for all percentiles, so that PostgreSQL sorts the column only once. */
 function percentile(position: number): (column: string) => string {
   return (column) =>
     `(percentile_cont(array[0.5, 0.9, 0.95, 0.99]) within group (order by ${column}))[${position}]`;
@@ -107,7 +107,7 @@ function ofRollUps({ of, aggregation }: Metric): string {
   return isRolled(aggregation) ? ROLLED[aggregation](MEASURE_COLUMNS[of]) : 'null';
 }
 
-/** The most runs to read, if there is such a limit. */
+/** Limits on the runs to read. */
 export interface ReadLimits {
   readonly nowMs: number;
   /** Runs outside of roll-ups; null for any number. */
@@ -115,8 +115,8 @@ export interface ReadLimits {
 }
 
 /**
- * Points by the name of the series (null last), then by time. Intervals start at multiples of their
- * minutes since the first Monday of 1970; an interval without a run has no point.
+ * Reads points sorted by the name of the series (null last), then by time. Intervals start at multiples of
+ * their length since the first Monday of 1970; an interval without a run has no point.
  *
  * @returns which limit was exceeded, if one was
  */

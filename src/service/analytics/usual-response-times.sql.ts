@@ -2,9 +2,9 @@ import type { Sql } from '../database/store.ts';
 import type { ChecksWindow } from './rollups/availability.sql.ts';
 
 /**
- * The median of the averages of each day, in milliseconds: of the passed runs, in all locations. Of ICMP
- * checks, that of the average latency. Of a check without a complete day, the median of its hours. A check
- * without a complete hour has none.
+ * Computes the median of the daily averages of passed runs in all locations, in milliseconds. Uses the average
+ * latency for ICMP checks, and hourly averages for a check without a complete day. Returns no entry for a check
+ * without a complete hour.
  */
 export async function medianResponseTimes(
   sql: Sql,

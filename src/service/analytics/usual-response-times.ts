@@ -5,7 +5,7 @@ import { medianResponseTimes } from './usual-response-times.sql.ts';
 
 const USUAL_DAYS = 7;
 
-/** `usualResponseTime` of those of these checks that have one: src/service/README.md, "Analytics". */
+/** The `usualResponseTime` of these checks: src/service/README.md, "Analytics". Has no entry for a check without one. */
 export function readUsualResponseTimes(
   sql: Sql,
   checks: { readonly accountId: string; readonly checkIds: readonly string[] },

@@ -87,7 +87,7 @@ export function createApiKeys({ store, clock, ids }: ApiKeysParts): ApiKeys {
           );
         }
         await revokeApiKey(tx, { accountId, id, revokedAtMs: clock.wallMs() });
-        // Whoever had the key may have invited themselves, to come back as an admin.
+        // A person who had the key may have created an invitation in order to return as an admin.
         if (found.role === 'admin' && found.revokedAt === null) {
           await deleteAdminInvitations(tx, accountId);
         }

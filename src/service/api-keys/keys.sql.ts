@@ -34,7 +34,7 @@ export async function findActiveKeysByHash<Key extends StoredKey>(
   return hexes.map((hex) => found.get(hex) ?? null);
 }
 
-/** Stores a use, unless one less than `staleMs` before it is stored: most requests write nothing. */
+/** Stores when the key was used, unless the stored time is less than `staleMs` older: most requests write nothing. */
 export async function touchKey(
   sql: Sql,
   {

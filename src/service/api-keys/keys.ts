@@ -44,8 +44,8 @@ export function shownPartsOf(key: string): ShownParts {
 const TOUCH_EVERY_MS = 60_000;
 
 /**
- * Finds keys by their hashes, and stores when they were used. One statement at a time looks all
- * concurrent ones up, however many clients guess keys.
+ * Finds keys by their hashes, and stores when they were used. Batches concurrent look-ups into one statement
+ * at a time, however many clients guess keys.
  *
  * @param find in the order of the hashes; null for an unknown or a revoked key
  */

@@ -12,7 +12,7 @@ const IS_OLD_UPLOAD = 'active_at < now() - make_interval(secs => $2::integer)';
 /** Rows that one statement deletes: any number of artifacts may share a content. */
 const MAX_ROWS = 1_000;
 
-/** Contents of artifacts past the retention, and of uploads without progress. */
+/** Lists contents of artifacts past the retention, and of uploads without progress. */
 export function listOldArtifactContents(
   sql: Sql,
   { retentionDays, uploadSeconds }: ArtifactAges,

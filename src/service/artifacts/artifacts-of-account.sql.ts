@@ -2,7 +2,7 @@ import type { Sql } from '../database/store.ts';
 import type { ArtifactContent } from './sql.ts';
 
 /**
- * Digests that artifacts and uploads of the account have, in order, each once.
+ * Lists the distinct digests of the account's artifacts and uploads, in order.
  *
  * @param after the digest before the first one; empty for all
  */

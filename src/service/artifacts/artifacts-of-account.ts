@@ -9,18 +9,18 @@ interface Parts {
   readonly contents: ArtifactStore | null;
 }
 
-/** Contents that are removed at once: most of the time a bucket is waited for. */
+/** How many contents are removed concurrently: removing one mostly means waiting for the bucket. */
 const CONTENTS_AT_ONCE = 4;
 const CONTENTS_A_BATCH = 100;
 const ROWS_AT_ONCE = 1_000;
-/** Enough to tell a wrong folder or bucket from some lost contents. */
+/** Enough to distinguish a wrong folder or bucket from a few lost contents. */
 const SAMPLE = 5;
 
 /**
  * Removes all artifacts and uploads of an account, with their contents. When it is interrupted, a
  * further call removes the rest.
  *
- * @param onRemoved gets how many rows of artifacts went
+ * @param onRemoved called with the number of rows removed
  * @returns how many rows it removed
  * @throws ArtifactError, StoreError where a content or a row cannot be removed
  */
@@ -40,7 +40,7 @@ export async function removeArtifactsOf(
         if (signal.aborted) return;
         const content = { accountId, sha256 };
         const rows = await removeContent({ store, contents }, content, onRemoved, signal);
-        // Not in one expression: the others count meanwhile.
+        // Not `removed += await …`: concurrent removals would overwrite each other's counts.
         removed += rows;
       }
     };
@@ -55,7 +55,7 @@ export async function removeArtifactsOf(
   return removed;
 }
 
-/** The content goes before its last rows: what a crash leaves has a row, by which it is found again. */
+/** Removes the content before its last rows: after a crash, the next call finds it by the rows that are left. */
 async function removeContent(
   { store, contents }: Parts,
   content: ArtifactContent,
@@ -77,7 +77,7 @@ async function removeContent(
   return removed;
 }
 
-/** Discards uploads of any age, also those that have no row. */
+/** Discards uploads of any age, including those without a row. */
 async function discardUploads(
   contents: ArtifactStore,
   accountId: string,
@@ -89,8 +89,8 @@ async function discardUploads(
 }
 
 /**
- * Whether the account has artifacts, and the store none of some of their contents: probably it is not the
- * store of the service.
+ * Whether the account has artifacts and the store has none of a sample of their contents: it is probably not
+ * the store of the service.
  *
  * @throws ArtifactError where the store cannot be reached
  */

@@ -29,7 +29,7 @@ export interface OpenArtifact {
   readonly stream: Readable;
 }
 
-/** What this process refused or removed. */
+/** Counts of what this process refused or removed. */
 export interface ArtifactCounts {
   /** Uploads over a limit, by whose limit it was. */
   readonly refused: Readonly<Record<LimitOf, number>>;

@@ -35,9 +35,9 @@ const REMOVAL_LIMIT_MS = 10_000;
 
 /** What a pass removed, and what it failed to remove. */
 export interface ArtifactCleanUp {
-  /** Past the retention. */
+  /** Artifacts past the retention. */
   readonly artifacts: number;
-  /** Their result did not arrive in time. */
+  /** Artifacts whose result did not arrive in time. */
   readonly unclaimed: number;
   readonly uploads: number;
   readonly failed: number;

@@ -31,7 +31,7 @@ export interface ArtifactQuota {
    * @throws ServiceError 409 with the setting's name over a limit
    */
   take(wanted: WantedSpace): Promise<void>;
-  /** Something was removed: the usage is read again. */
+  /** Invalidates the usage after something was removed. */
   removed(): void;
 }
 
@@ -54,7 +54,7 @@ const ENTRY_BYTES = 4096;
 const FRESH_MS = 30_000;
 /** The oldest reading that refuses an upload: another replica may have removed something since. */
 const FRESH_FOR_REFUSAL_MS = 10_000;
-/** A reading takes a second where an account has a million artifacts: then it is valid for longer. */
+/** A slow reading is valid for this many times its duration: with a million artifacts it takes a second. */
 const FRESH_FOR_EACH_MS_READ = 20;
 const MAX_ACCOUNTS = 1_000;
 const GIB = 1024 ** 3;

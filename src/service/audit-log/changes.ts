@@ -53,10 +53,10 @@ export function changesBetween(before: unknown, after: unknown): Changes {
   return { changes, dropped: paths.length - changes.length };
 }
 
-/** They follow from other fields, and from other resources. */
+/** Fields that are computed from other fields or other resources. */
 const DERIVED_FIELDS: readonly string[] = ['servedChecks'];
 
-/** As its response has it, without dates and undefined, old names of fields, and what follows from others. */
+/** Converts a resource to JSON as in its response, without old names of fields and without computed fields. */
 function plain(value: unknown): unknown {
   if (value === null || value === undefined) return null;
   const shown: unknown = JSON.parse(JSON.stringify(value));
@@ -79,7 +79,7 @@ function differingPaths(
   return sortedJson(before ?? null) === sortedJson(after ?? null) ? [] : [path];
 }
 
-/** A new or deleted resource has all its fields; below them, an object counts as one value. */
+/** Whether the fields of a value are compared one by one. null at the top is a resource that does not exist. */
 function isWhole(value: unknown, path: readonly string[]): value is Fields | null {
   return isObject(value) || (value === null && path.length === 0);
 }
@@ -101,13 +101,13 @@ function sideOf(side: 'before' | 'after', value: unknown): Partial<FieldChange> 
   const json = JSON.stringify(value);
   if (json.length <= MAX_VALUE_CHARS) return { [side]: value };
   const text = typeof value === 'string' ? value : json;
-  // A pair of surrogates may be cut in two.
+  // The cut may have split a surrogate pair.
   return { [side]: `${storableText(text.slice(0, MAX_VALUE_CHARS))}${CUT}` };
 }
 
 /**
- * Masks what the role `read` may see and a log of a year must not keep: values of locked variables and of
- * locked pairs, values under a sensitive name, and passwords in URLs.
+ * Masks values that the role `read` may see, but that must not be stored in a log for a year: locked variables
+ * and locked pairs, values with a sensitive name, and passwords in URLs.
  */
 function withoutSecrets(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('://') ? maskUserinfo(value) : value;

@@ -5,10 +5,10 @@ import { sleep } from '../../runtime/wait.ts';
 import type { Store } from '../database/store.ts';
 import { addFailedSignIns } from './sql.ts';
 
-/** Failed sign-ins of one user in it share an entry. */
+/** Failed sign-ins of one user within this time share an entry. */
 const WINDOW_MS = 15 * 60_000;
 const FLUSH_EVERY_MS = 2_000;
-/** Emails that failed since the last flush. Further ones are only counted. */
+/** Maximum number of distinct emails between two flushes. Further failures are only counted. */
 const MAX_WAITING = 1_000;
 
 interface Failure {
@@ -37,12 +37,12 @@ export class FailedSignIns {
     this.#log = log;
   }
 
-  /** Since the start. `unrecorded` ones are in no audit log. */
+  /** Counts since the start. `unrecorded` failures are in no audit log. */
   get counts(): { readonly failures: number; readonly unrecorded: number } {
     return { failures: this.#failures, unrecorded: this.#unrecorded };
   }
 
-  /** @param email in lower case; of a user or not */
+  /** @param email in lower case; need not belong to a user */
   add(email: string, address: string): void {
     this.#failures += 1;
     const atMs = this.#clock.wallMs();

@@ -1,4 +1,4 @@
-/** What a resource is called in the audit log, by the path of its routes. The longest path counts. */
+/** The kind of a resource in the audit log by the path of its routes. The longest matching path counts. */
 const KINDS_BY_PATH = {
   '/v1/checks': 'check',
   '/v1/check-groups': 'check-group',

@@ -11,7 +11,7 @@ export interface RecordedRequest {
   readonly accountId: string;
   readonly actor: Actor;
   readonly kind: string;
-  /** null: whether the resource is new, changed or gone says it. */
+  /** null: derived from whether the resource is new, changed or gone. */
   readonly action: AuditAction | null;
   /** The resource of the path; null if the request makes one. */
   readonly id: string | number | null;
@@ -22,10 +22,10 @@ export interface RecordedRequest {
 }
 
 const MAX_NAME_CHARS = 300;
-/** Fields by which people know a resource. */
+/** Fields that can serve as the name of a resource, in order of preference. */
 const NAMES = ['name', 'email', 'host', 'key', 'slug', 'prefix'];
 
-/** Writes an entry for each transaction of a request: most have one. */
+/** Writes an entry for each transaction of a request; most requests have one transaction. */
 export class RequestRecorder implements WriteRecorder {
   readonly #request: RecordedRequest;
   readonly #clock: Clock;
@@ -40,7 +40,7 @@ export class RequestRecorder implements WriteRecorder {
     return this.#isOver;
   }
 
-  /** Records nothing from now on: work that the request started is not its own. */
+  /** Stops recording: background work that the request started does not belong to it. */
   end(): void {
     this.#isOver = true;
   }

@@ -5,12 +5,12 @@ import { jsonText } from '../database/values.ts';
 import type { FieldChange } from './changes.ts';
 import type { ActorKind, AuditAction } from './kinds.ts';
 
-/** Who, and from where. */
+/** Who made a change, and from which address. */
 export interface Actor {
   readonly kind: ActorKind;
   /** null for `setup`, `operator` and `unknown`. */
   readonly id: string | null;
-  /** Only of a `channel`: what people know it by. Others are looked up. */
+  /** The name of a `channel`. Names of other actors are looked up. */
   readonly name?: string;
   /** The IP address; null if there was no request. */
   readonly address: string | null;
@@ -56,7 +56,7 @@ export interface AuditFilter {
 const COLUMNS = `id, at, actor_kind, actor_id, actor_name, address, action, kind, resource_id,
   resource_name, changes, dropped, count`;
 
-/** The name of the actor is that of now: its email, or the name of the key or the channel. */
+/** Stores the current name of the actor: the email, or the name of the key or the channel. */
 export async function insertEntry(sql: Sql, entry: NewEntry): Promise<void> {
   const { accountId, atMs, actor, action, kind, resourceId, resourceName, changes, dropped } =
     entry;
@@ -85,7 +85,7 @@ export async function insertEntry(sql: Sql, entry: NewEntry): Promise<void> {
   );
 }
 
-/** What concerns a user alone, in each account of the user: signing in, for example. */
+/** Records an action of a user that belongs to no single account, such as signing in, in each of the user's accounts. */
 export async function recordOfUser(
   sql: Sql,
   {
@@ -115,8 +115,8 @@ export async function recordOfUser(
 }
 
 /**
- * Failed sign-ins of a user, in each account of the user: those of a window share a row. A user who does
- * not exist has none.
+ * Records failed sign-ins of a user in each of the user's accounts. Those within a window share a row. Records
+ * nothing if no user has the email.
  */
 export async function addFailedSignIns(
   sql: Sql,
@@ -128,7 +128,7 @@ export async function addFailedSignIns(
     window,
   }: {
     readonly email: string;
-    /** The last one. */
+    /** The address of the last failure. */
     readonly address: string;
     readonly atMs: number;
     readonly count: number;
@@ -148,7 +148,7 @@ export async function addFailedSignIns(
   );
 }
 
-/** Only one change of a resource is recorded at once, so that each sees what the one before left. */
+/** Serializes the recording of changes of a resource, so that each starts from the state that the previous one left. */
 export async function lockResource(sql: Sql, name: readonly string[]): Promise<void> {
   await sql.query('select pg_advisory_xact_lock(hashtextextended($1, 30))', [name.join('\n')]);
 }

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { errorSchema } from '../http/openapi/error-schema.ts';
 import { checkFilters, checkId, filterOf, typeFilter } from '../http/resources/check-parameters.ts';
 
-/** Takes some seconds, and the response is short enough to be kept for its Idempotency-Key, 256 KiB. */
+/** Takes some seconds. The response is short enough (256 KiB) to be stored for its Idempotency-Key. */
 export const MAX_CHANGED = 1_000;
-/** With 200 values each they have as many as a body may have. */
+/** With 200 values each, these reach the limit on values in a body. */
 export const MAX_CREATED = 100;
 
 const filter = z.strictObject({ type: typeFilter, ...checkFilters });

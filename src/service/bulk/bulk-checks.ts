@@ -27,17 +27,17 @@ export interface CheckWriters {
 export interface BulkChecksParts extends CheckWriters {
   readonly clock: Clock;
   readonly checks: Checks;
-  /** The same, whose writes are all rolled back. */
+  /** The same functions, but all their writes are rolled back. */
   readonly dryRun: CheckWriters;
 }
 
 /** Changes many checks: src/service/README.md, "Many checks at once". */
 export interface BulkChecks {
   /**
-   * Each check is written by itself, as by the request for it alone.
+   * Writes each check separately, like a request for that check alone.
    *
-   * @param options `errorOf` makes the answer to what a check's work throws; nothing is begun after
-   *   `signal` aborts
+   * @param options `errorOf` converts what the work for a check throws to its result; no further check is begun
+   *   after `signal` aborts
    * @throws ServiceError 409 where the filter matches another number than expected, or too many; 429
    *   while another request of the account is in progress; 503 where nothing was written
    */
@@ -50,7 +50,7 @@ export interface BulkChecks {
 
 const BUSY_RETRY_SECONDS = 2;
 
-/** The changes of the actions that have a name of their own. */
+/** The field changes that the actions `mute`, `pause` and so on stand for. */
 const CHANGES = {
   mute: { muted: true },
   unmute: { muted: false },

@@ -31,7 +31,7 @@ export function createBulkFeature(parts: BulkFeatureParts): BulkChecks {
   const dry = {
     ...parts,
     store: dryRunOf(parts.store),
-    // No ping comes in a dry run.
+    // A dry run receives no pings.
     throttle: new PingThrottle<HeartbeatState | null>(clock),
   };
   return createBulkChecks({

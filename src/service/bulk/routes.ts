@@ -6,7 +6,7 @@ import { CHECK_TAGS } from '../http/resources/check-parameters.ts';
 import { bulkBody, bulkResponse } from './body.ts';
 import type { BulkChecks } from './bulk-checks.ts';
 
-/** `run` needs no more; the other actions need `write`. */
+/** The role for the action `run`; the other actions need `write`. */
 const LEAST = { role: 'run' } as const;
 
 /** Many checks in one request: src/service/README.md, "Many checks at once". */

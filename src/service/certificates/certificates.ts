@@ -46,7 +46,7 @@ export interface ClientCertificateView {
 }
 
 export interface Certificates {
-  /** Those that checks saw last; what expires first comes first. */
+  /** The certificate that each check saw last, sorted by expiry, the first to expire first. */
   seen(accountId: string, page: Page): Promise<readonly CertificateView[]>;
   /** Oldest first. */
   ofClients(accountId: string, page: Page): Promise<readonly ClientCertificateView[]>;
@@ -129,7 +129,7 @@ function factsOfX509(read: X509Certificate): ShownFacts {
   };
 }
 
-/** The wire's schema has validated it; a newer release may have stored it in another form. */
+/** The schema of the wire has validated it, but a newer release may have stored another form. */
 function factsOfResult(stored: unknown): ShownFacts | null {
   const given = Object(stored) as Readonly<Record<string, unknown>>;
   const text = (name: string): string => (typeof given[name] === 'string' ? given[name] : '');

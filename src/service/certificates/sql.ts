@@ -9,11 +9,11 @@ export type SeenCertificate = {
   readonly name: string;
   readonly checkType: StoredCheckType;
   readonly activated: boolean;
-  /** Whole days, as of `seenAt`. */
+  /** Whole days until it expires, at the time `seenAt`. */
   readonly daysThen: number;
   /** The slot of the run. */
   readonly seenAt: Date;
-  /** Where the run was; null, as everything below, if its result is no longer stored. */
+  /** The location of the run. This and all fields below are null if the result is no longer stored. */
   readonly location: string | null;
   readonly authorized: boolean | null;
   readonly protocol: string | null;
@@ -66,11 +66,11 @@ export type ChecksOfHost = {
   readonly checks: readonly { readonly id: string; readonly name: string }[];
 };
 
-/** The host of an https address that contains no variable before its path. */
+/** Matches the host of an https URL that has no variable before its path. */
 const HTTPS_HOST =
   '^https://(?:[^/?#{}]*@)?(\\[[0-9A-Fa-f:.]+\\]|[^/:?#@{}\\[\\]]+)(?::[0-9]+)?(?:[/?#]|$)';
 
-/** Which checks a client certificate is sent for, as far as the addresses of the checks say it. */
+/** Finds the checks that a client certificate is sent for, as far as their addresses show. */
 export function findChecksOfHosts(
   sql: Sql,
   {
@@ -80,7 +80,7 @@ export function findChecksOfHosts(
   }: {
     readonly accountId: string;
     readonly certificates: readonly { readonly id: string; readonly host: string }[];
-    /** Named for each certificate. */
+    /** Maximum number of checks to return for each certificate. */
     readonly maxChecks: number;
   },
 ): Promise<readonly ChecksOfHost[]> {

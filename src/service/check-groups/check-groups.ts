@@ -28,7 +28,7 @@ import {
   updateGroup,
 } from './sql.ts';
 
-/** A group as reads and writes of one return it. */
+/** A group as requests for a single group return it. */
 export interface GroupView extends StoredGroup {
   /** Left out in lists. */
   readonly warnings?: readonly Warning[];
@@ -90,7 +90,7 @@ export function createCheckGroups({
 
     update({ accountId, id }, input, precondition) {
       return store.transaction(async (tx) => {
-        // A change of scripts is a change of the checks, too (see `lockChecksOfGroup`).
+        // Changing the scripts changes the checks, too (see `lockChecksOfGroup`).
         if (SCRIPT_FIELD_NAMES.some((name) => name in input)) {
           await lockChecksOfGroup(tx, { accountId, id });
         }

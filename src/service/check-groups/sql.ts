@@ -101,7 +101,7 @@ export async function lockGroup(sql: Sql, key: AccountKey<number>): Promise<Stor
   return readGroup(sql, key, 'for update');
 }
 
-/** Protects the group from changes until the transaction ends; others may lock it shared, too. */
+/** Locks the group shared until the transaction ends: other transactions cannot change it. */
 export async function lockGroupShared(
   sql: Sql,
   key: AccountKey<number>,

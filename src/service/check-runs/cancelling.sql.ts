@@ -2,7 +2,7 @@ import { LONGEST_RUN_MS } from '../../model/check/retry.ts';
 import type { Sql } from '../database/store.ts';
 import type { LeaseHolder } from './claims.sql.ts';
 
-/** All attempts of one run, in whatever location. */
+/** Identifies all attempts of one run, in any location. */
 export type RunKey = {
   readonly checkId: string;
   readonly sequenceId: string;
@@ -11,7 +11,7 @@ export type RunKey = {
 /** A run, named by one of its attempts, from the rows of all of them. */
 export type CancellableRun = RunKey & {
   readonly id: string;
-  /** Its first attempt was requested; else it belongs to a slot of the check. */
+  /** Whether its first attempt was requested; otherwise it belongs to a slot of the check. */
   readonly isRequested: boolean;
   readonly isCancelled: boolean;
   /** An attempt may begin or is active. */
@@ -48,7 +48,7 @@ export async function lockAttempts(
   );
 }
 
-/** Call it after `lockAttempts`, as a statement of its own: it sees what that one waited for. */
+/** Call it after `lockAttempts`, in a separate statement: it sees the changes that `lockAttempts` waited for. */
 export function findCancellable(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },
@@ -68,8 +68,8 @@ export function findCancellable(
 }
 
 /**
- * Marks all attempts as cancelled, and wakes the polls of the locations whose agents have one. What no
- * agent has is closed: nobody need hear of it.
+ * Marks all attempts as cancelled, and wakes the polls of the locations whose agents have one. Closes attempts
+ * that no agent has: no agent needs to be notified of these.
  */
 export async function markCancelled(
   sql: Sql,
@@ -89,8 +89,8 @@ export async function markCancelled(
 }
 
 /**
- * The cancelled run of row `r` is one that an agent may still work at: it has neither closed it nor sent
- * its FINAL, and no run takes that long.
+ * Whether an agent may still be executing the cancelled run of row `r`: it has neither closed it nor sent its
+ * FINAL, and a run may still take that long.
  */
 export const IS_TO_BE_CANCELLED = `r.cancelled_at is not null and r.state = 'expired'
   and r.closed_at is null

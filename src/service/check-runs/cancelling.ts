@@ -10,11 +10,11 @@ import {
 } from './cancelling.sql.ts';
 
 /**
- * What became of a request to cancel a run.
+ * The outcome of a request to cancel a run.
  *
  * - `cancelled`: also if it was cancelled before
- * - `ended`: its result is stored, or no agent made it in time
- * - `scheduled`: it is a retry of a slot of its check, which nobody requested
+ * - `ended`: its result is stored, or no agent ran it in time
+ * - `scheduled`: it is a retry of a scheduled run, which nobody requested
  * - `unknown`: the account has no such run
  */
 export type CancelOutcome = 'cancelled' | 'ended' | 'scheduled' | 'unknown';

@@ -29,7 +29,7 @@ export interface CheckRunsParts {
   /** Makes a UUID. */
   readonly ids: () => string;
   readonly checkVariables: Pick<CheckVariables, 'open'>;
-  /** Whole days, as for results. Left out: 30. */
+  /** Retention in whole days, the same as for results. Default: 30. */
   readonly retentionDays?: number;
 }
 
@@ -76,7 +76,7 @@ export interface CheckRuns {
   close(sql: Sql, who: LeaseHolder, runIds: readonly string[]): Promise<void>;
   /** The ids of cancelled runs that the agent may still work at: not closed, and without a FINAL. */
   toBeCancelled(sql: Sql, who: LeaseHolder): Promise<readonly string[]>;
-  /** Those of the runs that were cancelled. */
+  /** Returns the runs among these that were cancelled. */
   cancelled(sql: Sql, accountId: string, runs: readonly RunKey[]): Promise<readonly RunKey[]>;
   /** Marks runs as done, in the transaction that stores their FINALs. */
   finished(
@@ -92,7 +92,7 @@ export interface CheckRuns {
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-/** The most JSON of checks in one answer to a poll; the first check is always sent. */
+/** Maximum size of the JSON of checks in one answer to a poll. The first check is always sent. */
 export const MAX_ONE_OFF_BYTES = 4 * 1024 * 1024;
 
 export function createCheckRuns(parts: CheckRunsParts): CheckRuns {

@@ -31,8 +31,8 @@ export const MAY_BEGIN = `r.state in ('waiting', 'assigned') and r.closed_at is 
 const IS_OPEN = `r.account_id = $1 and r.location_id = $2 and ${MAY_BEGIN}`;
 
 /**
- * No live agent has the run, this agent ($3, $4) can make it, and the check is assigned to no other live
- * agent.
+ * Whether no live agent has the run, this agent ($3, $4) can execute it, and the check is assigned to no other
+ * live agent.
  */
 const IS_CLAIMABLE = `not ${IS_HELD}
   and exists (
@@ -49,9 +49,9 @@ function paramsOf({ accountId, locationId, agentId, epoch }: LeaseHolder): reado
 }
 
 /**
- * Claims runs for this agent, except those that another transaction has locked. The statement does not
- * see leases that began after it did; another agent may have acquired one and claimed a run since. So it
- * skips each run whose agent has changed.
+ * Claims runs for this agent, except those that another transaction has locked. The statement does not see
+ * leases that began after the statement did: another agent may have acquired one and claimed a run. Therefore
+ * it skips each run whose agent has changed.
  */
 export async function claimRuns(sql: Sql, who: LeaseHolder, limit: number): Promise<void> {
   await sql.query(

@@ -7,7 +7,7 @@ export type OverdueRun = {
   readonly accountId: string;
   readonly checkId: string;
   readonly slotMs: number;
-  /** A retry that has not returned yet to its own location, if that exists. */
+  /** Whether it is a retry that can still return to its own location. */
   readonly returns: boolean;
   /** The slug of the location whose slot it is; null for an unscheduled run. */
   readonly slotOf: string | null;
@@ -15,13 +15,13 @@ export type OverdueRun = {
 
 /** When a run becomes overdue. */
 export interface ExpiryLimits {
-  /** After `not_after`, while its agent is live and has not closed it: the time of a run with retries. */
+  /** After `not_after`, while its agent is live and has not closed it: the duration of a run with retries. */
   readonly runningMs: number;
-  /** After its agent closed it: the time of an upload from the agent's spool. */
+  /** After its agent closed it: the duration of an upload from the agent's spool. */
   readonly uploadMs: number;
 }
 
-/** An attempt that was followed by another one ends with that one. */
+/** An attempt with a later attempt is never overdue: it ends together with the later one. */
 const IS_OVERDUE = `r.state in ('waiting', 'assigned') and r.not_after < now()
   and not exists (
     select from one_off_runs later
@@ -47,7 +47,7 @@ export function listOverdueRuns(
   );
 }
 
-/** Locks those of the runs that are still overdue, except those that another transaction has locked. */
+/** Locks the runs among these that are still overdue, except those that another transaction has locked. */
 export function lockOverdueRuns(
   sql: Sql,
   { runningMs, uploadMs }: ExpiryLimits,

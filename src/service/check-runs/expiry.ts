@@ -31,9 +31,9 @@ const BATCH = 500;
 const DELETE_BATCH = 5000;
 
 /**
- * Handles all overdue runs once: a retry returns to the location where its run began and has a minute
- * there; one that returned before expires, and its slot is recorded as missed; a requested run expires.
- * Safe on several replicas.
+ * Handles all overdue runs once. A retry returns to the location where its run began, and has a minute there.
+ * A retry that returned before expires, and its slot is recorded as missed. A requested run expires. Safe on
+ * several replicas.
  *
  * @returns how many runs returned or expired
  */
@@ -46,7 +46,7 @@ export async function sweepCheckRuns(store: Store): Promise<number> {
       handled += await store.transaction((tx) => sweepAccount(tx, accountId, runs));
     }
     swept += handled;
-    // If none of a full batch could be locked, another replica handles them.
+    // If no run of a full batch could be locked, another replica is handling them.
     if (overdue.length < BATCH || handled === 0) return swept;
   }
 }
@@ -81,7 +81,7 @@ function idsOf(runs: readonly Pick<OverdueRun, 'id'>[]): readonly string[] {
   return runs.map(({ id }) => id);
 }
 
-/** Deletes ended runs older than any result that is still accepted: runs decide which are. */
+/** Deletes ended runs, but only after results for them are no longer accepted: accepting results needs their rows. */
 async function deleteCheckRuns(
   store: Store,
   retentionDays: number,

@@ -21,23 +21,23 @@ import {
 } from './sql.ts';
 
 const NOBODY: HandoverResponse = { runId: null, location: null };
-/** Begins when the retry is due. After it, the retry returns. */
+/** How long the other location may start the retry, counted from when it is due. Afterwards the retry returns. */
 export const RETRY_WINDOW_MS = 60_000;
 /** A later start is a clock error. */
 const MAX_RETRY_DELAY_MS = MAX_RETRY_SECONDS * 1000;
-/** Longer than a run with its retries, and some minutes of clock error. */
+/** More than the duration of a run with its retries plus some minutes of clock error. */
 const MAX_SLOT_AGE_MS = 3_600_000;
-/** Like the limit for results: those of the run have to be stored. */
+/** Equals the limit for results: the results of the run must be accepted later. */
 const MAX_SLOT_AHEAD_MS = 60_000;
 
 /**
- * Gives a retry to the check's next location, in the check's order after the caller's own, whose agent
- * for the check is live. Repeated for the same attempt it answers the same.
+ * Gives a retry to the next location of the check (in the check's order, after the caller's own) whose agent
+ * for the check is live. Idempotent: a repeated call for the same attempt returns the same answer.
  *
- * Gives it to nobody, and the agent makes the retry itself, if there is no such location, the slot is not
- * recent, the agent has lost its lease, the check no longer has such a retry, the run was cancelled, or it
- * is neither of a slot of the caller's location nor was given to it: no agent can hand over the runs of
- * others.
+ * Gives it to no location, so that the agent makes the retry itself, if there is no such location, the slot is
+ * not recent, the agent has lost its lease, the check no longer has such a retry, or the run was cancelled; and
+ * if the run neither has a slot of the caller's location nor was given to it: agents cannot hand over runs of
+ * other locations.
  *
  * @param sql a transaction
  * @param newId the id of a new run
@@ -81,7 +81,7 @@ export async function handOver(
   // A concurrent call inserted it.
   if (!isNew) return (await answerGiven(sql, attempt)) ?? NOBODY;
   await closeEarlierAttempts(sql, attempt);
-  // A run that is being cancelled locks its attempts: it is cancelled before this or after the new one.
+  // Cancelling a run locks its attempts, so it happens either before this check or after the new attempt is stored.
   const [cancelled] = await findCancelledRuns(sql, { accountId, runs: [attempt] });
   if (cancelled !== undefined) {
     await markCancelled(sql, { accountId, runs: [attempt] });
@@ -90,7 +90,7 @@ export async function handOver(
   return { runId: newId, location: target.slug };
 }
 
-/** Whether the check currently has so many retries, and in other locations. */
+/** Whether the check currently allows a further retry in another location. */
 async function hasRetry(sql: Sql, key: AccountKey, retriesMade: number): Promise<boolean> {
   const check = (await findCheck(sql, key))?.check;
   if (check === undefined || check.checkType === 'HEARTBEAT') return false;

@@ -11,7 +11,7 @@ import { countOpenRuns, insertRun } from './sql.ts';
 /** Runs requested in the same millisecond have slots one millisecond apart. */
 export const MAX_SLOTS_TRIED = 100;
 
-/** A run to store. `id` is that of the run. */
+/** A requested run to store. `id` is the id of the run. */
 export interface RequestedRun extends AccountKey {
   readonly check: Check;
   readonly location: Pick<CheckLocation, 'id' | 'slug'>;
@@ -19,7 +19,7 @@ export interface RequestedRun extends AccountKey {
 }
 
 /**
- * What became of a run to store.
+ * The outcome of storing a requested run.
  *
  * - `full`: MAX_ONE_OFFS runs wait in the location
  * - `no-slot`: the last MAX_SLOTS_TRIED slots of the check in the location are taken
@@ -60,7 +60,7 @@ function insertAt(
   });
 }
 
-/** The instant, or the one before it if it is a slot of the check: that belongs to a scheduled run. */
+/** Returns the instant, or the one before it if the instant is a slot of the check, which belongs to a scheduled run. */
 function freeSlotAt(check: Check, instantMs: number): number {
   const rule = slotRuleOf(check.id, check.frequency, check.frequencyOffset);
   return lastSlotAt(rule, instantMs) === instantMs ? instantMs - 1 : instantMs;

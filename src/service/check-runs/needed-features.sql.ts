@@ -1,10 +1,10 @@
 import { CHECK_FEATURES, type CheckFeature } from '../../model/check/check-features.ts';
 import { PATTERN_FLAGS } from '../../model/check/expressions.ts';
 
-/** That of the body, which trials have too. It may be of a group that was deleted. */
+/** The group in the body, which trials have too. The group may have been deleted. */
 const GROUP_ID = `(c.body ->> 'groupId')::bigint`;
 
-/** `featuresNeededBy` for the check of row `c`, as text[]: the same table decides here. */
+/** `featuresNeededBy` in SQL for the check of row `c`, as text[], derived from the same table. */
 export const NEEDED_FEATURES = `array_remove(array[${Object.entries(CHECK_FEATURES)
   .map(([name, feature]) => {
     const types = feature.checkTypes.map((each) => `'${each}'`).join(', ');
@@ -51,12 +51,11 @@ const HAS_SENT_SCRIPTS = `c.check_type = 'API' and (${GROUP_ID} is not null
   or c.body ->> 'setupSnippetId' is not null or c.body ->> 'teardownSnippetId' is not null)`;
 
 /**
- * The scripts of the check of row `c` that are not in its own body: null if there are none. All of them,
- * since those of the body are among them.
+ * All scripts that the check of row `c` runs, including those in its body; null if all of them are in its body.
  */
 export const SENT_SCRIPTS = `case when ${HAS_SENT_SCRIPTS}
   then check_scripts(c.account_id, c.body, ${GROUP_ID}) end`;
 
-/** About how many bytes they are in a message, without reading them: JSON escapes some characters. */
+/** An estimate of their bytes in a message, without reading them: JSON escapes some characters. */
 export const SENT_SCRIPTS_BYTES = `case when ${HAS_SENT_SCRIPTS}
   then 2 * check_scripts_bytes(c.account_id, c.body, ${GROUP_ID}) else 0 end`;

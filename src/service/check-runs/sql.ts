@@ -9,8 +9,8 @@ export type RunReason = (typeof RUN_REASONS)[number];
  * - `waiting`: no agent has it
  * - `assigned`: an agent claimed it, and may have lost its lease since
  * - `done`: its FINAL is stored
- * - `expired`: no agent made it in time; a late FINAL makes it `done`
- * - `cancelled`: on request; stays so when its FINAL comes
+ * - `expired`: no agent ran it in time; a late FINAL changes it to `done`
+ * - `cancelled`: on request; a FINAL does not change this state
  */
 export const RUN_STATES = ['waiting', 'assigned', 'done', 'expired', 'cancelled'] as const;
 export type RunState = (typeof RUN_STATES)[number];
@@ -31,7 +31,7 @@ export type CheckRun = {
   readonly resultId: string | null;
 };
 
-/** One attempt of a run: there is at most one row for it. */
+/** Identifies one attempt of a run. At most one row exists for it. */
 export interface AttemptKey {
   readonly accountId: string;
   readonly checkId: string;
@@ -48,9 +48,9 @@ export interface NewRun extends AttemptKey {
   readonly firstStartedAtMs: number | null;
   readonly originLocationId: string | null;
   readonly notBeforeMs: number | null;
-  /** How long the run may start, from `notBeforeMs` or now, whichever is later. */
+  /** How long the run may still be started, counted from `notBeforeMs` or now, whichever is later. */
   readonly windowMs: number;
-  /** The upper bound of `notBeforeMs`, from now: a later one is a clock error. */
+  /** The maximum of `notBeforeMs`, relative to now: a later time is a clock error. */
   readonly maxDelayMs: number;
 }
 
@@ -122,8 +122,8 @@ export async function findRunOfAttempt(sql: Sql, key: AttemptKey): Promise<Check
 }
 
 /**
- * The location where a handed over or requested run began; null if no attempt of it was ever given
- * to `locationId`.
+ * Finds the location where a handed over or requested run began; null if no attempt of the run was given to
+ * `locationId`.
  */
 export async function findOrigin(
   sql: Sql,

@@ -45,7 +45,7 @@ export interface CheckTrialsParts {
 }
 
 export interface TrialRequest {
-  /** The slug. */
+  /** The slug of the location. */
   readonly location: string;
   /** The check that `check` changes; null for a new one. */
   readonly checkId: string | null;
@@ -92,7 +92,7 @@ export interface CheckTrials {
 export const MAX_OPEN_TRIALS = 10;
 /** Ended trials of an account: the oldest go first. */
 export const MAX_ENDED_TRIALS = 100;
-/** That an agent has at once: each may have a megabyte, and shares the answer to a poll with its checks. */
+/** Maximum number of trials that an agent has at once: each may have 1 MB, and shares the answer to a poll. */
 const MAX_HELD = 3;
 const OPEN_STATES: readonly TrialState[] = ['waiting', 'running'];
 
@@ -110,7 +110,7 @@ export function createCheckTrials(parts: CheckTrialsParts): CheckTrials {
     create(accountId, { location: slug, checkId, check: input }) {
       return store.transaction(async (tx) => {
         const id = ids();
-        // The first of all locks, as everywhere.
+        // This lock is taken first in every feature.
         await lockAccount(tx, accountId);
         const [location] = await findLocationsOfSlugs(tx, { accountId, slugs: [slug] });
         const check = await sealTrialCheck(
@@ -197,7 +197,7 @@ async function requireAgent(
 
 function tooManyOpen(): Error {
   return conflict(
-    `${MAX_OPEN_TRIALS} trials of the account wait or run, as many as there may be: wait until one has ended`,
+    `The account has ${MAX_OPEN_TRIALS} waiting or running trials, the maximum: wait until one has ended`,
     { limit: MAX_OPEN_TRIALS },
   );
 }

@@ -11,9 +11,9 @@ export const HAS_OPEN_TRIALS = `exists (select from check_trials t
   where t.location_id = l.id and t.state in ('waiting', 'running'))`;
 
 /**
- * Claims waiting trials for this agent, oldest first, and wakes who waits for them.
+ * Claims waiting trials for this agent, oldest first, and wakes the requests that wait for them.
  *
- * @param max that the agent has at once
+ * @param max how many trials the agent may have at once
  */
 export async function claimTrials(sql: Sql, who: LeaseHolder, max: number): Promise<void> {
   await sql.query(
@@ -60,14 +60,14 @@ export function listHeldTrials(sql: Sql, who: LeaseHolder): Promise<readonly Cla
   );
 }
 
-/** A trial that its agent reports. */
+/** A trial whose agent reports its end. */
 export type ReportedTrial = HeldTrial & {
   readonly checkType: string;
   /** The slug. */
   readonly location: string;
 };
 
-/** Locks the trial until the transaction ends, if this agent has it and its end is not known yet. */
+/** Locks the trial until the transaction ends, if this agent has it and it has not ended. */
 export async function lockHeldTrial(
   sql: Sql,
   { accountId, locationId, agentId, epoch }: LeaseHolder,
@@ -90,7 +90,7 @@ export type TrialEnd =
   | { readonly state: 'finished'; readonly result: object; readonly explanation: object }
   | { readonly state: 'missed'; readonly reason: string; readonly message: string };
 
-/** Ends a locked trial, deletes its check with the secrets, and wakes who waits for it. */
+/** Ends a locked trial, deletes its check with the secrets, and wakes the requests that wait for it. */
 export async function endTrial(
   sql: Sql,
   { accountId, id }: AccountKey,

@@ -16,8 +16,8 @@ interface ExpiryReason {
 }
 
 /**
- * Expires trials that nobody took or that have no end, deletes their checks with the secrets, and wakes
- * who waits for them.
+ * Expires trials that no agent took or whose agent reported no end, deletes their checks with the secrets,
+ * and wakes the requests that wait for them.
  *
  * @param runningMs how long after `not_after` a live agent may report
  * @returns how many

@@ -1,6 +1,6 @@
 import { MISSED_REASONS } from '../../model/result/missed-slots.ts';
 
-/** Why a trial expired, in words for whoever asked for it. */
+/** Why a trial expired, as text for the user who requested it. */
 export const EXPIRED = {
   notStarted: {
     reason: 'not_started',

@@ -20,10 +20,10 @@ export interface ReportParts {
 }
 
 /**
- * Ends a trial as its agent reports it. Ignores any other agent, and an agent that has lost its lease
- * since.
+ * Ends a trial with what its agent reports. Ignores reports of other agents, and of an agent that has lost
+ * its lease.
  *
- * @returns whether the trial ended so
+ * @returns whether the report ended the trial
  */
 export async function takeReport(
   tx: Sql,
@@ -41,14 +41,14 @@ export async function takeReport(
   async function endOf(held: ReportedTrial): Promise<TrialEnd> {
     if (report.missed !== null) {
       const reason = report.missed;
-      // The agent may quote the check.
+      // The agent may quote the check, including its secrets.
       const problem = reason === 'refused' ? await scrubbed(report.problem ?? '', held) : null;
       return { state: 'missed', reason, message: missedMessage(reason, problem) };
     }
     const result = resultIn(report, held);
     if (result === null) return { state: 'missed', ...INVALID_RESULT };
     const masked = await scrubbing.withOwn(tx, accountId, result, ownSecrets(held));
-    // Codes of a newer agent stay, as in stored results.
+    // Keeps error codes of a newer agent, as in stored results.
     const shown = masked as CheckResult;
     const check = { ...held.body, id } as unknown as Check;
     const explanation = explanationOf(shown, check, { attempts: [shown], lastPassing: null });

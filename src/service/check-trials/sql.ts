@@ -19,7 +19,7 @@ export type TrialState = (typeof TRIAL_STATES)[number];
 export type Trial = {
   readonly id: string;
   readonly locationId: string;
-  /** The slug. */
+  /** The slug of the location. */
   readonly location: string;
   /** The check that it would change; null for a new one. */
   readonly checkId: string | null;
@@ -90,7 +90,7 @@ export async function findTrial(sql: Sql, { accountId, id }: AccountKey): Promis
   return trial ?? null;
 }
 
-/** The state alone: a result may have a megabyte. */
+/** Reads only the state: a result may have 1 MB. */
 export async function findTrialState(
   sql: Sql,
   { accountId, id }: AccountKey,
@@ -126,7 +126,7 @@ export async function deleteSurplusTrials(
   );
 }
 
-/** How many agents of a location are live, of a release that can make this trial, and able to make it. */
+/** How many agents of a location are live, of a release that supports this trial, and able to run it. */
 export async function countCapableAgents(
   sql: Sql,
   {

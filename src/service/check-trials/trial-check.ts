@@ -21,7 +21,7 @@ export interface TrialCheckParts {
   readonly allowance: Pick<Allowance, 'admitCheck'>;
 }
 
-/** The check of a trial, as its row has it. */
+/** The check of a trial as it is stored. */
 export interface SealedTrialCheck {
   readonly name: string;
   readonly checkType: Check['checkType'];
@@ -31,7 +31,7 @@ export interface SealedTrialCheck {
 }
 
 const MAX_TARGET_CHARS = 1_000;
-/** In the problems of a body whose `check` is the body of a check. */
+/** The prefix of problems in the field `check` of the body. */
 const INSIDE = 'body.check';
 
 /**
@@ -80,7 +80,7 @@ export async function sealTrialCheck(
   };
 }
 
-/** A trial is one attempt. */
+/** Removes retries: a trial has a single attempt. */
 function runOnce(check: Check): Check {
   return { ...check, retryStrategy: null, doubleCheck: false };
 }

@@ -27,7 +27,7 @@ import { anyCheckBody, anyCheckResponse, NEEDS_LOCATION } from './check-schemas.
 import type { Checks, CheckWithChannels } from './checks.ts';
 import { presentCheck } from './present-check.ts';
 
-/** A type's name as the id is a mistake: the id is missing from the path. */
+/** Refuses the name of a check type as id: the client has omitted the id from the path. */
 const anyCheckId = checkId
   .refine((id) => !isReservedCheckId(id), {
     error: 'is the name of a check type; the id comes after it, for example /v1/checks/url/{id}',

@@ -13,7 +13,7 @@ import { presentCheck } from './present-check.ts';
 
 const TEXT = 'text/yaml; charset=utf-8';
 
-/** A check as a check file has it. */
+/** Returns a check as a check file. */
 export function checkFileRoutes(checks: Pick<Checks, 'read'>): FastifyPluginAsync {
   return async (untyped) => {
     const app = untyped.withTypeProvider<ZodTypeProvider>();

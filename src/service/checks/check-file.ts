@@ -5,7 +5,7 @@ import { MASK } from '../../model/credentials/mask.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What responses add. A file has no logicalId: it is made of the name of the file and the id. */
+/** Fields that only responses have. A file has no logicalId: it is derived from the name of the file and the id. */
 const NOT_IN_FILES = [
   'created_at',
   'createdAt',
@@ -15,13 +15,13 @@ const NOT_IN_FILES = [
   'warnings',
   'logicalId',
 ];
-/** In this order; the others follow as the API shows them. */
+/** These fields come first, in this order; the others follow in the order of the API. */
 const FIRST = ['id', 'checkType', 'name', 'description', 'tags', 'activated', 'frequency'];
 const HIDDEN = ' hidden by the API: put the value here, or {{NAME}} and a variable';
 
 /**
- * A check file with one check, without the fields that have their default. Hidden values are marked by
- * comments; the file is refused until they are filled in.
+ * Returns a check file with one check, without the fields that have their default value. Marks hidden values
+ * by comments; the file is invalid until they are filled in.
  *
  * @param shown the check as the API shows it
  */
@@ -39,8 +39,8 @@ export function checkFileOf(shown: Fields): string {
 }
 
 /**
- * A check as an entry of a check file, with ids of the service where a file names its own entries, and
- * without the fields that have their default.
+ * Returns a check as an entry of a check file, without the fields that have their default value. References
+ * still contain ids of the service, not ids of entries.
  *
  * @param shown the check as the API shows it
  */
@@ -61,7 +61,7 @@ interface ScalarLike {
   comment?: string | null;
 }
 
-/** Leaves out what the schema fills in with the same value, in the check and within its request. */
+/** Omits fields of the check and its request that have the default value of the schema. */
 function withoutDefaults(fields: Fields): Fields {
   const whole = parsed(fields);
   if (whole === null) return fields;

@@ -4,7 +4,7 @@ import type { Without } from '../http/resources/check-parameters.ts';
 import { CHECK_SILENT_SINCE } from '../private-locations/shared.sql.ts';
 import { CHECK_RUN_LOCATIONS } from './locations-in-force.sql.ts';
 
-/** Which checks of an account a list has. */
+/** Selects the checks of an account that a list contains. */
 export interface CheckFilter {
   readonly accountId: string;
   /** Any of these; empty: no filter. */
@@ -18,7 +18,7 @@ export interface CheckFilter {
   readonly groupId: number | null;
   /** A public location, or the slug of a private one. */
   readonly location: string | null;
-  /** Whether it is unknown because its locations are silent. */
+  /** Whether the state is unknown because no agent of its locations polls. */
   readonly silent: boolean | null;
   /** All of these; empty: no filter. */
   readonly without: readonly Without[];
@@ -37,8 +37,8 @@ export const CHECKS_WITH_STATUS = `checks c
 const IS_PAUSED = 'not (c.activated and coalesce(g.activated, true))';
 
 /**
- * The state by the runs; null if none judged the target. If the state is outdated and nothing is known of
- * it yet, as after an upgrade, it is that of the last run.
+ * The state according to the runs; null if no run judged the target. If the state is outdated and has not been
+ * computed yet, as after an upgrade, it is the state of the last run.
  */
 const RUN_STATE = `coalesce(s.state, case when s.state_version is null and s.has_errors = false then
   case when s.has_failures then 'failing' when s.is_degraded then 'degraded' else 'passing' end end)`;
@@ -94,8 +94,8 @@ export function checksMatching(filter: CheckFilter): {
 }
 
 /**
- * A case-insensitive regular expression (PostgreSQL manual 9.7.3) for a text. PostgreSQL's `lower` knows
- * only the letters of the locale, which in "C" are those of ASCII.
+ * Returns a case-insensitive regular expression (PostgreSQL manual 9.7.3) for a text. `lower` of PostgreSQL
+ * cannot be used: it converts only letters of the locale, which in "C" are the ASCII letters.
  */
 function anyCase(text: string): string {
   return Array.from(text, (character) => {

@@ -30,7 +30,7 @@ export type CheckInput = Readonly<Record<string, unknown>>;
 const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels', 'warnings'];
 
 /**
- * Refuses masks in a new check: there are no stored values that they could stand for.
+ * Refuses masks in a new check: there are no stored values that they could refer to.
  *
  * @throws ServiceError 400
  */
@@ -45,7 +45,7 @@ export interface CheckChange extends VariablesChange {
 }
 
 /**
- * The stored check with the given fields, each replaced as a whole. A mask stands for the stored secret.
+ * Returns the stored check with the given fields, each replaced as a whole. A mask keeps the stored secret.
  *
  * @throws ServiceError 400 where the result is invalid, 409 for a heartbeat
  */
@@ -109,9 +109,9 @@ function refuse(problems: readonly CredentialProblem[]): void {
 }
 
 /**
- * A PUT without these fields was meant for an existing check.
+ * Refuses to create a check without these fields: the PUT was meant for an existing check.
  *
- * @throws ServiceError 400 with those that are missing
+ * @throws ServiceError 400 with the missing fields
  */
 export function refuseIncomplete(input: CheckInput, needed: readonly string[]): void {
   const missing = needed.filter((field) => input[field] === undefined);
@@ -136,7 +136,7 @@ export function refuseType({ checkType }: CheckInput): void {
   if (problem !== null) throw invalid([bodyProblem(['checkType'], problem)]);
 }
 
-/** The check with these fields and all defaults. `fields` has no id. */
+/** Validates the fields, which contain no id, and fills in all defaults. */
 export function wholeCheck(fields: CheckInput, id: string, before: Check | null): Check {
   const valid = validBody(checkBodySchema, fields);
   const problems = [...newAssertionProblems(valid, before)];
@@ -151,8 +151,8 @@ export function wholeCheck(fields: CheckInput, id: string, before: Check | null)
 }
 
 /**
- * Judges only assertions that `before` does not have: an earlier release accepted some that no response
- * can meet, and everything else in their checks can be changed.
+ * Finds problems only in assertions that `before` does not have: an earlier release accepted some that no
+ * response can satisfy, and checks that contain them can still be changed otherwise.
  */
 function newAssertionProblems(
   { request }: Pick<Check, 'request'>,

@@ -12,14 +12,14 @@ import { requireParents } from './dependencies/require-parents.ts';
 
 interface ReferenceChange {
   readonly accountId: string;
-  /** null for a check that is created. */
+  /** The stored check; null for a new one. */
   readonly before: AnyCheck | null;
-  /** null for one that is deleted. */
+  /** The changed check; null if it is deleted. */
   readonly after: AnyCheck | null;
 }
 
 /**
- * Locks what a check refers to until the transaction ends, and counts a change for its private
+ * Locks the resources that a check refers to until the transaction ends, and records a change for its private
  * locations.
  *
  * @throws ServiceError 400 where `after` refers to a group, a private location, an alert channel, a
@@ -37,7 +37,7 @@ export async function lockReferences(
 }
 
 /**
- * Requires what a check that is not stored refers to, as `lockReferences` does: no location gets a change.
+ * Like `lockReferences`, for a check that will not be stored: records no change for its locations.
  *
  * @throws ServiceError 400
  */
@@ -53,7 +53,7 @@ export async function requireReferences(
   if (problems.length > 0) throw invalid(problems);
 }
 
-/** Locks all but the private locations, shared. */
+/** Locks the referenced resources, except private locations, in share mode. */
 async function lockNamed(
   tx: Sql,
   { accountId, before, after }: ReferenceChange,
@@ -72,7 +72,7 @@ async function lockNamed(
     groupLocations.push(...(group?.fields.privateLocations ?? []));
   }
   if (before !== null && before.groupId !== null && before.groupId !== groupId) {
-    // Locked, too: if the group gets another location now, that location must get this change.
+    // Locked, too: if the group gets another location at the same time, that location must get this change.
     const left = await lockGroupShared(tx, { accountId, id: before.groupId });
     groupLocations.push(...(left?.fields.privateLocations ?? []));
   }
@@ -91,8 +91,8 @@ async function lockNamed(
 }
 
 /**
- * Requires only a new service to exist: the stored one may have been deleted since, and the check must
- * still be possible to change or deactivate.
+ * Requires a newly named service to exist. The stored one may have been deleted, and users must still be able
+ * to change or deactivate the check.
  */
 async function requireTriggeredService(
   tx: Sql,

@@ -30,7 +30,7 @@ const alertChannels = z
   .object({
     email: z
       .array(z.object({ address: asShown(email.shape.address) }))
-      .describe('Those that send mails.'),
+      .describe('The email channels.'),
     webhook: z
       .array(
         z.object({
@@ -41,13 +41,11 @@ const alertChannels = z
           queryParameters: z.array(pair).describe(webhook.shape.queryParameters.description ?? ''),
         }),
       )
-      .describe('Those that send requests.'),
-    slack: z
-      .array(z.object({ url: asShown(slack.shape.url) }))
-      .describe('Those that send messages to Slack.'),
+      .describe('The webhook channels.'),
+    slack: z.array(z.object({ url: asShown(slack.shape.url) })).describe('The Slack channels.'),
     sms: z
       .array(z.object({ number: asShown(sms.shape.number), name: asShown(sms.shape.name) }))
-      .describe('Those that send text messages.'),
+      .describe('The SMS channels.'),
     omitted: z
       .int()
       .optional()
@@ -180,7 +178,7 @@ export const TYPE_SCHEMAS: Readonly<Record<RunnableCheckType, TypeSchemas>> = {
   ICMP: schemasOf('ICMP'),
 };
 
-/** What no schema of a new check can say. */
+/** A rule for new checks that their JSON Schema cannot express. */
 export const NEEDS_LOCATION =
   'A new check needs at least one location: in `privateLocations`, as `["office"]`, or in `locations` (400).';
 
@@ -215,7 +213,7 @@ export const anyCheckBody = z.preprocess(
   ]),
 );
 
-/** A union discriminated by checkType: trying the six one by one takes several times as long. */
+/** Discriminated by checkType: trying the six variants one by one takes several times as long. */
 export const anyCheckResponse: z.ZodType<Record<string, unknown>> = z.discriminatedUnion(
   'checkType',
   [RESPONSES.URL, RESPONSES.API, RESPONSES.TCP, RESPONSES.DNS, RESPONSES.ICMP, heartbeatResponse],

@@ -7,10 +7,10 @@ import { isMatching } from './selection.sql.ts';
 
 export type { SelectedCheck } from './selection.sql.ts';
 
-/** Which checks, of whichever account. */
+/** A filter for checks, without the account. */
 export type CheckCriteria = Omit<CheckFilter, 'accountId'>;
 
-/** false where a text cannot be stored: no check has it, and PostgreSQL would refuse it. */
+/** false if a text cannot be stored: no check can have it, and PostgreSQL would refuse it. */
 export function canMatch({ tags, search, location }: CheckCriteria): boolean {
   return unstorableTexts([...tags, search, location]).length === 0;
 }
@@ -18,7 +18,7 @@ export function canMatch({ tags, search, location }: CheckCriteria): boolean {
 /**
  * Requires that a locked check still matches the filter by which it was selected.
  *
- * @param criteria those of a selection that found the check; null without a filter
+ * @param criteria the filter that selected the check; null without a filter
  * @throws ServiceError 412
  */
 export async function requireMatching(

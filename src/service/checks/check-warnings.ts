@@ -7,7 +7,7 @@ import {
   publicLocationWarnings,
 } from '../private-locations/location-warnings.ts';
 
-/** The check with what keeps it from running although it is valid. */
+/** Adds warnings about what keeps the check from running although it is valid. */
 export async function withWarnings(
   sql: Sql,
   accountId: string,
@@ -30,7 +30,7 @@ async function warningsOf(
   }
   // A heartbeat does not run anywhere.
   if (check.checkType === 'HEARTBEAT') return warnings;
-  // Those of the group replace those of the check.
+  // Locations of the group replace those of the check.
   const ofGroup = group?.fields.privateLocations ?? [];
   const places =
     ofGroup.length > 0

@@ -60,7 +60,7 @@ export interface ChecksParts {
   readonly ids: () => string;
   readonly checkVariables: CheckVariables;
   readonly outdatedStates: Pick<OutdatedStates, 'refresh'>;
-  /** Left out, nothing is limited. */
+  /** Default: no limits. */
   readonly allowance?: Allowance;
 }
 
@@ -75,7 +75,7 @@ export interface Checks {
   /** Creates a check with a new UUID. `input` contains the checkType. */
   create(accountId: string, input: CheckInput, options: CreateOptions): Promise<CheckWithChannels>;
   read(key: AccountKey, type?: StoredCheckType): Promise<CheckWithChannels>;
-  /** Oldest first, a few at a time: a page of the largest checks has hundreds of megabytes. */
+  /** Lists checks, oldest first, in slices: a page of the largest checks has hundreds of megabytes. */
   list(accountId: string, query: CheckQuery): AsyncIterable<readonly CheckWithChannels[]>;
   /** Replaces the given fields, each as a whole, and validates the result. */
   update(key: AccountKey, input: CheckInput, options?: ChangeOptions): Promise<CheckWithChannels>;
@@ -85,9 +85,9 @@ export interface Checks {
     key: AccountKey,
     options?: Omit<ChangeOptions, 'type'> & { readonly type?: StoredCheckType },
   ): Promise<void>;
-  /** In the order of the ids, including those that no check has. */
+  /** Returns an entry for each id, in their order, also for ids that no check has. */
   selectIds(accountId: string, ids: readonly string[]): Promise<readonly SelectedCheck[]>;
-  /** The oldest that match, and how many match. */
+  /** Returns the oldest matching checks, and the number of all that match. */
   selectMatching(
     accountId: string,
     criteria: CheckCriteria,
@@ -95,7 +95,7 @@ export interface Checks {
   ): Promise<{ readonly total: number; readonly found: readonly SelectedCheck[] }>;
 }
 
-/** On what GET shows of the check; without views where there is none. */
+/** A precondition on the check as GET shows it; gets no view if the check does not exist. */
 export type CheckPrecondition = Precondition<CheckWithChannels> | undefined;
 
 export interface ChangeOptions {
@@ -127,7 +127,7 @@ export function createChecks(parts: ChecksParts): Checks {
   ): Promise<CheckWithChannels | null> {
     refuseMasks(check);
     allowance.admitCheck(accountId, check, null);
-    // The first of all locks, as everywhere.
+    // This lock is taken first in every feature.
     await allowance.grow(tx, accountId, 'checks');
     await lockReferences(tx, { accountId, before: null, after: check });
     const sealed = checkVariables.seal(accountId, check);

@@ -5,10 +5,10 @@
 export const PRIVATE_LOCATIONS_IN_FORCE = `(case when slugs_or_none(g.private_locations) = '[]'
   then slugs_or_none(c.body -> 'privateLocations') else g.private_locations end)`;
 
-/** With the public locations that it names. */
+/** Also includes the public locations that the check names. */
 export const CHECK_LOCATIONS = `${PRIVATE_LOCATIONS_IN_FORCE}
   || slugs_or_none(c.body -> 'locations')`;
 
-/** The same, but none of a heartbeat: it does not run. */
+/** Like CHECK_LOCATIONS, but empty for a heartbeat, which does not run. */
 export const CHECK_RUN_LOCATIONS = `case when c.check_type = 'HEARTBEAT' then '[]'::jsonb
   else ${CHECK_LOCATIONS} end`;

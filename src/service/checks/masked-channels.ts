@@ -43,7 +43,7 @@ function maskConfig(target: PublicTarget): PublicTarget['config'] {
   }
 }
 
-/** Anyone who knows the URL of a hook can send to it: only its origin is shown. */
+/** Shows only the origin of a webhook: anyone who knows the whole URL can send to it. */
 function maskAddress<C extends { readonly url: string }>(config: C): C {
   const { origin, pathname, search } = new URL(config.url);
   return pathname === '/' && search === '' ? config : { ...config, url: `${origin}/${MASK}` };

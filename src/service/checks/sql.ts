@@ -42,8 +42,8 @@ function storedCheckOf({
   heartbeat,
   ...row
 }: CheckRow): StoredCheck {
-  // An older release may have stored the body without fields of this one, which get their defaults, and
-  // a newer one with fields that this one leaves out.
+  // A body of an older release may lack fields, which get their defaults. A body of a newer release may have
+  // further fields, which are dropped.
   const parsed =
     checkType === 'HEARTBEAT'
       ? parseTolerantly(heartbeatCheckSchema, stored)
@@ -55,7 +55,7 @@ function storedCheckOf({
   return { ...row, pingToken, lastPingAt, check: { ...body, id, groupId } };
 }
 
-/** The body, and the columns that repeat parts of it for queries. */
+/** The parameters for the body and for the columns that repeat parts of it for queries. */
 function valuesOf(accountId: string, { id, ...body }: AnyCheck): readonly unknown[] {
   return [
     accountId,
@@ -161,10 +161,10 @@ export async function lockCheck(sql: Sql, key: AccountKey): Promise<StoredCheck 
 }
 
 /**
- * Until the transaction ends, none of these checks is deleted. Call it before the lock of what names them:
- * changes of checks lock in this order, too.
+ * Locks these checks in share mode until the transaction ends, so that none is deleted. Call it before locking
+ * resources that name them: changes of checks lock in this order, too.
  *
- * @returns the types of those that exist, by id
+ * @returns the types of the existing checks, by id
  */
 export async function lockChecksShared(
   sql: Sql,

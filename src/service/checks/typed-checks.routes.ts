@@ -28,7 +28,7 @@ export function typedCheckRoutes(checks: Checks, type: RunnableCheckType): Fasti
   const { response } = schemas;
   const params = z.object({ id: checkId });
   const putParams = z.object({ id: putCheckId });
-  /** In names of operations: `UrlCheck`. */
+  /** The name of the resource in operation ids: `UrlCheck`. */
   const resource = `${type.charAt(0)}${type.slice(1).toLowerCase()}Check`;
   const noun = `${type} check`;
   const aNoun = `${/^[AI]/.test(type) ? 'an' : 'a'} ${noun}`;

@@ -11,8 +11,8 @@ const PRIVATE_KEY = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
 const MAX_CERTIFICATES = 20;
 
 /**
- * The problems that an agent would find only in the handshake: invalid certificates, a key that cannot be
- * decrypted, or one of another certificate.
+ * Finds problems that an agent would otherwise find only in the handshake: an invalid certificate, a key that
+ * cannot be decrypted, or a key that does not belong to the certificate.
  */
 export function certificateProblems(body: ClientCertificateBody): readonly RequestProblem[] {
   const { cert, key, passphrase, ca } = body;

@@ -119,15 +119,15 @@ export function createClientCertificates(parts: ClientCertificatesParts): Client
 
     update({ accountId, id }, input, precondition) {
       return store.transaction(async (tx) => {
-        // Before the certificate, in the same order as `create`.
+        // Locks the account before the certificate, in the same order as `create`.
         await lockAccount(tx, accountId);
         const stored = await lockCertificate(tx, { accountId, id });
         if (stored === null) throw notFound('client certificate');
         precondition?.(stored);
         const given = givenFields(input, { fixed: { id }, responseOnly: RESPONSE_ONLY });
         const { host, cert, ca } = stored;
-        // The passphrase belongs to the key: a new key does not keep the old one's. The old key is not
-        // decrypted then: that may be impossible.
+        // The passphrase belongs to the key: a new key does not keep the old passphrase. Does not decrypt the old
+        // key in this case, since that may be impossible.
         const key =
           given.key === undefined
             ? readRetained(['body.key'], () => unseal(accountId, stored))

@@ -4,7 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Coding } from '../http/content-coding.ts';
 
-/** What `npm run build` makes of src/web/dashboard. The path also holds in src, from where tests run. */
+/** The output of `npm run build` for src/web/dashboard. The path is also valid from src, where tests run. */
 const FOLDER = new URL('../../../dist/web/dashboard/', import.meta.url);
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -26,7 +26,7 @@ export interface Dashboard {
   /** The page, which loads the assets. */
   readonly html: string;
   readonly assets: ReadonlyMap<string, Asset>;
-  /** Differs after each change. */
+  /** Changes with the content. */
   readonly tag: string;
 }
 

@@ -29,7 +29,7 @@ export interface DashboardRoutesParts {
 export function dashboardRoutes(parts: DashboardRoutesParts): FastifyPluginAsync {
   const { serviceAddress, setup, read = readDashboard } = parts;
   let loading: Promise<Dashboard | null> | null = null;
-  /** Once there is a user, it is not asked again. */
+  /** Whether a user exists; once true, the database is not queried again. */
   let hasUsers = false;
 
   const load = async (): Promise<Dashboard | null> => {
@@ -38,7 +38,7 @@ export function dashboardRoutes(parts: DashboardRoutesParts): FastifyPluginAsync
       loading = null;
       throw error;
     });
-    // It may be built later.
+    // Retries at the next request: the dashboard may be built later.
     if (found === null) loading = null;
     return found;
   };
@@ -80,7 +80,7 @@ export function dashboardRoutes(parts: DashboardRoutesParts): FastifyPluginAsync
   };
 }
 
-/** Addresses in the page are relative, and it stands at paths of any depth. PUBLIC_URL may have a path. */
+/** Sets the base of the page's relative addresses: it is served at any depth, and PUBLIC_URL may have a path. */
 function atBase(html: string, base: string): string {
   return html
     .replaceAll(/(src|href)="\.\//g, `$1="${base}/`)

@@ -15,7 +15,7 @@ export interface DatabaseClockParts {
 export interface DatabaseClock extends Clock {
   /** Synchronises with the database. @throws StoreError */
   set(): Promise<void>;
-  /** The same every 2 s, until the signal aborts. Logs failures. */
+  /** Synchronises every 2 s until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
@@ -27,8 +27,8 @@ const SLEEP_CHECK_MS = 50;
 const WARN_ABOVE_MS = 5_000;
 
 /**
- * The wall clock of the database. All replicas judge by it what others wrote: a replica that used
- * its own machine's clock, and was ahead, would fail every heartbeat too early.
+ * The wall clock of the database. All replicas use it to judge what others wrote: a replica that used the
+ * clock of its own machine, if that were ahead, would fail every heartbeat too early.
  *
  * Between two answers it adds the time since the machine started, so that it does not jump when the
  * machine's clock is set, and advances while the machine sleeps. Before the first answer it is the
@@ -46,7 +46,7 @@ export function createDatabaseClock({ store, clock, log }: DatabaseClockParts): 
     const nowMs = clock.monotonicMs();
     if (nowMs - slept.readMs >= SLEEP_CHECK_MS) {
       const ms = clock.suspendedMs();
-      // It is exact to some milliseconds only, and time must not go back by those.
+      // It is accurate only to some milliseconds, by which the time must not go back.
       slept = { ms: ms - slept.ms > TOLERANCE_MS ? ms : slept.ms, readMs: nowMs };
     }
     return nowMs + slept.ms;
@@ -57,7 +57,7 @@ export function createDatabaseClock({ store, clock, log }: DatabaseClockParts): 
     const [row] = await store.query<{ now: Date }>('select clock_timestamp() as now');
     const answeredMs = sinceStartMs();
     if (row === undefined) return;
-    // The database read its clock between the two.
+    // The database read its clock between these two times.
     const least = row.now.getTime() - answeredMs;
     const most = row.now.getTime() - askedMs;
     const fits =
@@ -84,7 +84,7 @@ export function createDatabaseClock({ store, clock, log }: DatabaseClockParts): 
     set,
     async maintain(signal) {
       while (await sleep(clock, SET_EVERY_MS, signal)) {
-        // Until it answers, the last offset is still good.
+        // The last offset stays in use until the database answers.
         await set().catch((error) =>
           log.debug(`the database's time is unknown: ${messageOf(error)}`),
         );

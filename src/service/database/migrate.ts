@@ -18,7 +18,7 @@ interface Migration {
   readonly checksum: string;
 }
 
-/** Beside this module, in src and in dist alike: the build copies the files. */
+/** Next to this module both in src and in dist: the build copies the files. */
 export const MIGRATIONS_FOLDER = fileURLToPath(new URL('./migrations/', import.meta.url));
 
 const NAME = /^(\d{4})_[a-z0-9_]+\.sql$/;
@@ -31,9 +31,9 @@ export interface MigrateOptions {
 }
 
 export interface Migrated {
-  /** The names of the files that this process has applied, in their order. */
+  /** The names of the files that this process has applied, in order. */
   readonly applied: readonly string[];
-  /** The names of those that are not applied, because the signal aborted. */
+  /** The names of the files that were not applied because the signal aborted. */
   readonly left: readonly string[];
 }
 
@@ -46,11 +46,11 @@ interface Applied {
 
 /** Arbitrary; no other program on the same database may use it. */
 const LOCK_KEY = 7_236_530_117;
-/** For another replica that migrates. */
+/** How long to wait for another replica that migrates. */
 const LOCK_WAIT_MS = 60_000;
 /**
- * For a table that the previous release uses. While a migration waits for it, later statements wait
- * too: so it gives up soon, and tries again.
+ * How long to wait for a table that the previous release uses. Later statements wait behind a waiting
+ * migration, so it gives up soon and tries again.
  */
 const TABLE_WAIT_MS = 3000;
 export const MIGRATION_TIMEOUT_MS = 30 * 60_000;
@@ -68,10 +68,10 @@ const HISTORY = `create table if not exists schema_migrations (
 const APPLIED = 'select number, name, checksum from schema_migrations order by number';
 
 /**
- * Brings the schema to this release: each file in a transaction of its own with its row in
- * schema_migrations, under a lock that starting replicas share. The previous release keeps running
- * meanwhile, and may start again on the newer schema: so a file only adds, and removes something no
- * sooner than one release after its last use.
+ * Migrates the schema to this release. Applies each file in its own transaction together with its row in
+ * schema_migrations, under an advisory lock that starting replicas compete for. The previous release keeps
+ * running in the meantime and may restart on the newer schema. Therefore a migration only adds; it may remove
+ * something at the earliest one release after its last use.
  *
  * @throws VedetteError `input` where an applied file was changed or is missing; StoreError where the
  *   database refuses or the lock is not free within 60 s
@@ -117,9 +117,9 @@ async function unapplied(
 }
 
 /**
- * For commands that must not change the schema: it must be that of this release.
+ * Requires the schema of this release, for commands that must not change it.
  *
- * @param later what to do with the schema of a later release, which services accept
+ * @param later whether to accept the schema of a later release, as services do
  * @throws VedetteError where the schema is of an earlier release, or of a later one that is refused, or an
  *   applied file was changed or is missing
  */

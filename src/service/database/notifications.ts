@@ -13,8 +13,8 @@ export function requireChannelName(channel: string): void {
 }
 
 /**
- * A callback that runs in a later tick of the event loop, outside of the database's locks and of the
- * transaction that sent the notification. Logs what it throws.
+ * Wraps a callback so that it runs in a later iteration of the event loop, outside of the database's locks and
+ * of the transaction that sent the notification. Logs what the callback throws.
  */
 export function deferred<Args extends readonly unknown[]>(
   callback: (...args: Args) => void,

@@ -11,7 +11,7 @@ export interface StoreConfig {
   readonly directUrl?: string | null;
   /** Folder of the embedded database; null for memory. Not used with a `databaseUrl`. */
   readonly dataDir: string | null;
-  /** Connections at most; one more listens. */
+  /** Maximum number of connections, in addition to the one for LISTEN. */
   readonly poolSize: number;
   /** PostgreSQL ends a longer statement; the embedded database cannot. */
   readonly statementTimeoutMs: number;
@@ -31,7 +31,7 @@ export async function openStore(
 ): Promise<Store> {
   const { databaseUrl, dataDir, ...options } = config;
   if (databaseUrl === null) {
-    // 10 MB of code that a service on PostgreSQL never needs.
+    // Loaded on demand: 10 MB of code that a service with PostgreSQL never needs.
     loadSequentially(import.meta.url, './pglite/pglite.js');
     const { openPglite } = await import('./pglite/pglite.ts');
     return openPglite(dataDir, deps);

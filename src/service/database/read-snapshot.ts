@@ -1,7 +1,7 @@
 import type { Sql, Store } from './store.ts';
 
 /**
- * Runs read statements on one snapshot of the database: what one of them says holds for the next.
+ * Runs read statements on one snapshot of the database, so that their results are consistent.
  */
 export function readSnapshot<T>(store: Store, work: (tx: Sql) => Promise<T>): Promise<T> {
   return store.transaction(async (tx) => {

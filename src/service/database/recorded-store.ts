@@ -3,9 +3,9 @@ import type { Param, Row, Store, Transaction, TransactionOptions } from './store
 
 /** Records what a request writes. */
 export interface WriteRecorder {
-  /** Runs the work of a transaction, and stores in the same transaction what it changed. */
+  /** Runs the work of a transaction, and stores a record of its changes in the same transaction. */
   record<T>(tx: Transaction, work: () => Promise<T>): Promise<T>;
-  /** The same for a part of the request that is about one resource; null for a new one. */
+  /** Returns a recorder for the part of the request that concerns one resource; null for a new resource. */
   of(resourceId: string | null): WriteRecorder;
 }
 
@@ -14,15 +14,15 @@ type Scope = { readonly recorder: WriteRecorder } | { readonly tx: Transaction }
 
 const scopes = new AsyncLocalStorage<Scope>();
 
-/** A statement that may write; the others need no transaction of their own. */
+/** Matches statements that may write; others need no transaction. */
 const MAY_WRITE = /\b(?:insert into|update|delete from)\b/;
 
-/** Passes each transaction of `work` to the recorder, and each statement that writes without one. */
+/** Passes each transaction of `work`, and each writing statement outside of a transaction, to the recorder. */
 export function withRecorder<T>(recorder: WriteRecorder, work: () => Promise<T>): Promise<T> {
   return scopes.run({ recorder }, work);
 }
 
-/** Says which resource of a request with many the work is about: null for a new one. */
+/** Names the resource that the work concerns, for a request with many resources; null for a new resource. */
 export function recordingOf<T>(resourceId: string | null, work: () => Promise<T>): Promise<T> {
   const scope = scopes.getStore() ?? null;
   if (scope === null || 'tx' in scope) return work();
@@ -34,14 +34,14 @@ export function withoutRecorder<T>(work: () => Promise<T>): Promise<T> {
   return scopes.run(null, work);
 }
 
-/** Lets `work`, which reads from the store, see what the transaction has written. */
+/** Makes reads of `work` from the store see what the transaction has written. */
 export function readingIn<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
   return scopes.run({ tx }, work);
 }
 
 /**
- * The store of all features. What a request writes comes through here, so no feature can forget to
- * record it.
+ * Wraps the store that all features use. All writes of a request pass through it, so no feature can forget to
+ * record them.
  */
 export function recordedStore(store: Store): Store {
   const transaction = <T>(

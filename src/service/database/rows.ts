@@ -1,6 +1,6 @@
 import type { Row } from './store.ts';
 
-/** Rows as the drivers give them in array mode, as objects with camelCase keys. */
+/** Converts rows of the drivers' array mode to objects with camelCase keys. */
 export function namedRows<R extends Row>(
   fields: readonly { readonly name: string }[],
   rows: readonly (readonly unknown[])[],

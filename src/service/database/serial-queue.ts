@@ -3,7 +3,7 @@ export class SerialQueue {
   #tail: Promise<unknown> = Promise.resolve();
   #waiting = 0;
 
-  /** Running or waiting. */
+  /** How many calls are running or waiting. */
   get waiting(): number {
     return this.#waiting;
   }
@@ -17,7 +17,7 @@ export class SerialQueue {
     return done;
   }
 
-  /** Resolves when all work so far has ended, also where it failed. */
+  /** Resolves when all work so far has succeeded or failed. */
   async settled(): Promise<void> {
     await this.#tail;
   }

@@ -1,7 +1,7 @@
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
 
 /**
- * What a failed statement means to the caller:
+ * What a failed statement means for the caller:
  * - `unavailable`: the database cannot be reached or cannot do it now; a retry may work
  * - `conflict`: another row conflicts (unique and foreign keys); see `constraint`
  * - `invalid`: a value that the database does not accept
@@ -16,8 +16,8 @@ interface StoreErrorFacts {
 }
 
 /**
- * The only error that a store throws. Unlike the driver's own error it has no parameters and no
- * rows, which must not be logged.
+ * The only error that a store throws. Unlike errors of the drivers it contains no parameters and rows, which
+ * must not be logged.
  */
 export class StoreError extends Error {
   readonly kind: StoreErrorKind;
@@ -79,7 +79,7 @@ interface Meaning {
 const OWN_FAULT: Meaning = { kind: 'internal', code: 'STORE_STATEMENT' };
 const CONNECTION: Meaning = { kind: 'unavailable', code: 'STORE_CONNECTION', broken: true };
 
-/** By SQLSTATE, or by its class: the first two characters. */
+/** Keyed by SQLSTATE or by its class, the first two characters. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
   '08': CONNECTION,
   '22': { kind: 'invalid', code: 'STORE_VALUE' },
@@ -143,7 +143,7 @@ export function classifyError(thrown: unknown): Judged {
 /** SQLSTATE: the database's disk is full (53100), or the database is read-only (25006). */
 const REFUSALS: ReadonlySet<string | null> = new Set(['53100', '25006']);
 
-/** Whether the database accepts no writes at all until an operator mends it. */
+/** Whether the database accepts no writes until an operator fixes it. */
 export function refusesWrites(thrown: unknown): thrown is StoreError {
   return thrown instanceof StoreError && REFUSALS.has(thrown.sqlState);
 }
@@ -166,7 +166,7 @@ function textOf(thrown: unknown, key: 'constraint' | 'severity'): string | undef
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-/** For logging a repeated failure once. */
+/** Identifies the kind of a failure, in order to log a repeated failure only once. */
 export function storeErrorKind(error: unknown): string {
   return error instanceof StoreError ? error.code : 'OTHER';
 }

@@ -47,7 +47,7 @@ export interface Store extends Sql {
    * Runs `work` in a transaction and commits when it resolves; rolls back and rejects with the same
    * reason when it rejects. Tries up to five times when the database aborts it because of another
    * transaction (SQLSTATE 40001, 40P01), so `work` must have no other effects. `work` must use the
-   * `tx`: the store itself refuses statements meanwhile. Where the connection is lost in the commit,
+   * `tx`: the store itself refuses statements meanwhile. If the connection is lost during the commit,
    * whether it took effect is unknown (`mayHaveCommitted`), so the work should be idempotent.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
@@ -66,6 +66,6 @@ export interface Store extends Sql {
     onGap?: () => void,
     onLost?: () => void,
   ): Promise<() => Promise<void>>;
-  /** Waits up to 5 s for running work. Refuses everything after it. */
+  /** Waits up to 5 s for running work, and refuses further work. */
   close(): Promise<void>;
 }

@@ -7,9 +7,8 @@ import type { Param, Row, Store, Transaction } from './store.ts';
 import { StoreError } from './store-errors.ts';
 
 /**
- * The `tx` of a transaction. Its statements run one by one even when they are not awaited, and none
- * runs once the transaction is over: on a connection back in the pool it would take effect outside
- * of it.
+ * The `tx` of a transaction. Runs statements one by one even if they are not awaited. Refuses statements after
+ * the transaction: the connection is back in the pool, and they would take effect outside of it.
  */
 export class OpenTransaction implements Transaction {
   readonly #execute: Transaction;
@@ -68,8 +67,8 @@ export async function runInside<T>(
 }
 
 /**
- * A statement of the store inside its own transaction would wait for ever on the embedded database,
- * which has one connection, and on PostgreSQL take effect even where the transaction rolls back.
+ * Throws if the store is used inside of its own transaction. With the embedded database, which has one
+ * connection, the statement would wait forever. With PostgreSQL it would take effect even after a rollback.
  */
 export function refuseInsideTransaction(store: Store): void {
   const inside = current.getStore();

@@ -86,7 +86,7 @@ export function encodeParam(value: unknown): unknown {
   return jsonText(value);
 }
 
-/** Except where the backslash itself is escaped. */
+/** Escapes that PostgreSQL cannot store, unless their backslash itself is escaped. */
 const UNSTORABLE = /(?<!\\)((?:\\\\)*)\\u(?:0000|d[89a-f][0-9a-f]{2})/g;
 
 /**
@@ -114,7 +114,7 @@ function instant(text: string): Date {
   throw new StoreError('internal', 'STORE_INEXACT', message);
 }
 
-/** One dimension, as array_out writes it: PostgreSQL manual 8.15.6. */
+/** Parses an array of one dimension in the format of array_out (PostgreSQL manual 8.15.6). */
 function parseArray(text: string, parse: Parse): unknown[] {
   const values: unknown[] = [];
   const element = /(?:"((?:[^"\\]|\\.)*)"|([^,{}"]+))[,}]/gs;

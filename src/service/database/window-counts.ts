@@ -7,11 +7,11 @@ export interface WindowCounts {
   readonly count: string;
 }
 
-/** Counts on, so that an endless attack does not overflow the column. */
+/** Maximum of the stored count, so that an endless attack does not overflow the column. */
 const MAX_COUNT = 1_000_000;
 
 /**
- * Counts one more for the subject, also beyond any limit. A window begins with its first count.
+ * Increments the count of the subject, also beyond any limit. A window begins with its first count.
  *
  * @returns how many there are in the window, and when it began
  */

@@ -43,10 +43,10 @@ export interface ErrorGroupsParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whole days from the last failure, as for results. */
+  /** Retention in whole days from the last failure; the same as for results. */
   readonly retentionDays: number;
   readonly analysesOf: AnalysesOf;
-  /** The most groups of one check, or of the test sessions of one project. */
+  /** Maximum number of groups of one check, or of the test sessions of one project. */
   readonly maxGroups?: number;
 }
 
@@ -63,7 +63,7 @@ export interface ErrorGroups {
     query: Page & { readonly scope: string | null; readonly isArchived: boolean | null },
   ): Promise<readonly ErrorGroup[]>;
   /**
-   * Where the failed runs of a check's group were.
+   * Finds the locations of the failed runs in a group of a check.
    *
    * @throws ServiceError 404
    */
@@ -92,14 +92,14 @@ export type { FailedRun } from './occurrences.sql.ts';
 
 export interface GroupOccurrences {
   readonly checkId: string;
-  /** The earliest and the latest whose results are stored; null if none is. */
+  /** The earliest and the latest failed run whose result is stored; null if there is none. */
   readonly first: FailedRun | null;
   readonly last: FailedRun | null;
   /** The sorted locations of the runs that were read. */
   readonly locations: readonly string[];
 }
 
-/** The most failed runs of a check that are read from each end of a group's time. */
+/** Maximum number of failed runs of a check that are read from each end of a group's time range. */
 export const MAX_FAILURES = 500;
 const MAX_GROUPS = 1_000;
 /** Bounds how long a statement takes. */
@@ -181,8 +181,8 @@ export function createErrorGroups(parts: ErrorGroupsParts): ErrorGroups {
     },
 
     async update(accountId, kind, id, changes, precondition) {
-      // Read here: in the transaction the store cannot be used. An analysis that is completed meanwhile
-      // is not what the caller changes.
+      // Read here, since the store cannot be used within the transaction. An analysis that is completed in between
+      // does not matter for the precondition.
       const known = precondition && (await analysesOf(accountId, [id])).get(id);
       const updated = await store.transaction(async (tx) => {
         const key = { accountId, kind, id };

@@ -9,10 +9,10 @@ export type FailedRun = {
 };
 
 /**
- * The failed runs of a check's group, as far as their results are stored.
+ * Finds the failed runs in a group of a check whose results are stored.
  *
- * @param order which failures of the check are looked at first
- * @param maxFailures so many at most, of whatever group
+ * @param order which failures of the check are read first
+ * @param maxFailures how many failures of the check are read at most, in any group
  */
 export function findFailedRuns(
   sql: Sql,
@@ -29,7 +29,7 @@ export function findFailedRuns(
   },
 ): Promise<readonly FailedRun[]> {
   const direction = order === 'newest first' ? 'desc' : 'asc';
-  // A run ends after it began, and its slot is up to a day before: both keep to a few partitions.
+  // A run ends after it began, and its slot is at most a day earlier: both bounds limit the partitions read.
   return sql.query<FailedRun>(
     `select id as result_id, run_location as location, started_at from (
        select id, run_location, started_at, body -> 'errorGroupIds' as group_ids

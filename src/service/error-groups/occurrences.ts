@@ -11,9 +11,9 @@ export interface OccurrenceScope {
 }
 
 /**
- * Adds up the failed FINAL results by group.
+ * Counts the failed FINAL results by group.
  *
- * @param latestMs the latest time that a failure can have, in case an agent's clock is ahead
+ * @param latestMs later failures get this time, in case the clock of an agent is ahead; epoch milliseconds
  */
 export function occurrencesOf(
   results: readonly ReceivedResult[],

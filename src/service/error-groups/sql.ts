@@ -44,7 +44,7 @@ const COLUMNS = `id, scope, environments, error_hash, raw_message as raw_error_m
   (select c.name from checks c where c.account_id = error_groups.account_id
     and c.id = error_groups.check_id) as check_name`;
 
-/** The most environments of a group. The first by name are stored. */
+/** Maximum number of environments of a group. The first ones by name are stored. */
 const MAX_ENVIRONMENTS = 100;
 
 /**
@@ -68,7 +68,7 @@ export async function addOccurrences(
   },
 ): Promise<readonly string[]> {
   if (occurrences.length === 0) return [];
-  // One order of locks prevents deadlocks.
+  // Locking rows in the same order prevents deadlocks.
   const ordered = occurrences.toSorted((one, other) => (one.id < other.id ? -1 : 1));
   const rows = await sql.query<{ scope: string; isNew: boolean }>(
     `insert into error_groups as g (account_id, kind, id, scope, check_id, environments, error_hash,
@@ -104,9 +104,9 @@ export async function addOccurrences(
 }
 
 /**
- * Deletes the groups of each scope beyond a number, least recently seen first. Groups that are
- * archived for ever do not count and stay. Skips groups that others have locked, as they may wait
- * for one that is locked here.
+ * Deletes the groups of each scope beyond a maximum, least recently seen first. Groups that are archived
+ * forever do not count and stay. Skips groups that other transactions have locked: these may wait for a group
+ * that is locked here.
  *
  * @returns how many it deleted
  */
@@ -147,7 +147,7 @@ export async function findErrorGroup(
   return readErrorGroup(sql, key, '');
 }
 
-/** Until the transaction ends, nobody else changes the group. */
+/** Locks the group until the transaction ends. */
 export async function lockErrorGroup(
   sql: Sql,
   key: ErrorGroupKey,
@@ -183,7 +183,7 @@ export async function listErrorGroups(
   const list = {
     columns: COLUMNS,
     from: 'error_groups',
-    // Each of the two has an index in this order.
+    // Each of the two conditions has an index in this order.
     where: `account_id = $1 and kind = $2${filter.scope === null ? '' : ' and scope = $4'}`,
     filter: "$3::boolean is null or (archive <> 'none') = $3::boolean",
     params: [
@@ -235,8 +235,8 @@ export async function countArchivedForEver(
 }
 
 /**
- * Deletes groups that were last seen before the instant. Skips groups that others have locked, as
- * they may be seen again.
+ * Deletes groups that were last seen before the instant. Skips groups that other transactions have locked:
+ * these may just be seen again.
  *
  * @returns how many it deleted, at most the limit
  */

@@ -8,15 +8,15 @@ import type { ListPosition } from '../database/lists/list-walk.ts';
 import type { Store } from '../database/store.ts';
 import { EVENTS_CHANNEL, eventsAfter, type FollowedEvent } from './sql.ts';
 
-/** Gets the events of an account in their order, each once. */
+/** Receives the events of an account in order, each exactly once. */
 export interface Follower {
   readonly accountId: string;
-  /** The position before which it has everything. */
+  /** The follower has all events up to this position. */
   position: ListPosition;
   readonly onEvents: (events: readonly FollowedEvent[]) => void;
   /**
-   * Called after each batch of earlier events. Resolves when the client has taken what it was given; null
-   * if it has already.
+   * Called after each batch of earlier events. Resolves when the client has read the batch; null if it already
+   * has.
    */
   readonly onBatch: () => Promise<void> | null;
 }
@@ -24,31 +24,31 @@ export interface Follower {
 interface Following {
   readonly follower: Follower;
   /**
-   * Events that arrived while it reads earlier ones; null once it has these. Not kept while its client
-   * takes a batch, since they are read again afterwards.
+   * Events that arrived while the follower reads earlier ones; null once it has these. `read again` while its
+   * client reads a batch: events of that time are read from the database afterwards.
    */
   waiting: FollowedEvent[] | 'read again' | null;
 }
 
 interface Account {
   readonly followings: Set<Following>;
-  /** Up to where the shared read is; null until a follower has all earlier events. */
+  /** The position of the shared read; null until a follower has all earlier events. */
   position: ListPosition | null;
 }
 
-/** Events of an account in one statement. */
+/** Maximum number of events of an account in one statement. */
 const BATCH = 500;
 const ACCOUNTS_AT_ONCE = 500;
-/** Finds events whose notification was lost. */
+/** How often to poll, in order to find events whose notification was lost. */
 const POLL_MS = 5_000;
-/** Until the transactions before an event have ended. */
+/** The first delay before reading again while transactions before an event have not ended. */
 const FIRST_UNSETTLED_MS = 20;
 const MAX_UNSETTLED_MS = 1_000;
 const RETRY_MS = 1_000;
 
 /**
- * One listener and one reader for all followers of this process: a notification leads to one read for
- * each account, however many follow it.
+ * Listens and reads once for all followers of this process: a notification causes one read for each account,
+ * however many followers it has.
  */
 export class EventHub {
   readonly #store: Store;
@@ -97,8 +97,8 @@ export class EventHub {
   }
 
   /**
-   * Gives the follower what follows its position, and everything later until the signal aborts. Resolves
-   * when it has all earlier events.
+   * Passes all events after the follower's position to it, until the signal aborts. Resolves when the follower
+   * has received the events that were already stored.
    *
    * @throws StoreError where earlier events cannot be read
    */
@@ -118,7 +118,7 @@ export class EventHub {
     let waiting: FollowedEvent[] = [];
     try {
       for (let isBehind = true; isBehind && !signal.aborted; ) {
-        // What waits was settled before this read, which finds it.
+        // Waiting events were settled before this read, so the read returns them.
         waiting = [];
         following.waiting = waiting;
         const found = await eventsAfter(this.#store, [{ accountId, ...follower.position }], BATCH);
@@ -127,7 +127,7 @@ export class EventHub {
         isBehind = settled.length === BATCH;
         const taken = follower.onBatch();
         if (taken === null) continue;
-        // What comes meanwhile does not make it a slow client: the batch may be long.
+        // Events that arrive while the client reads a long batch must not count as unread.
         following.waiting = 'read again';
         await taken;
         isBehind = true;
@@ -142,7 +142,7 @@ export class EventHub {
     this.#wake([accountId]);
   }
 
-  /** Reads what is due. Returns whether something was given to followers. */
+  /** Reads the accounts that are due. Returns whether followers received an event. */
   async #readDue(): Promise<boolean> {
     const ids = [...this.#due].slice(0, ACCOUNTS_AT_ONCE);
     const asked = ids.flatMap((accountId) => {
@@ -198,7 +198,7 @@ export class EventHub {
   }
 }
 
-/** Gives those that the follower does not have. */
+/** Passes on the events that the follower does not have yet. */
 function give(follower: Follower, events: readonly FollowedEvent[]): void {
   const { position, id } = follower.position;
   const after = [BigInt(position), BigInt(id)] as const;

@@ -9,9 +9,9 @@ import type { EventFollower, Events, FollowedEvent } from './events.ts';
 import { presentEvent } from './present-event.ts';
 import { MAX_HEARTBEATS } from './stream-limits.ts';
 
-/** A client that reads more slowly is disconnected. It resumes with its last cursor. */
+/** A client with more unread bytes is disconnected. It can resume with its last cursor. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
-/** When a client should connect again. */
+/** The delay after which a client should reconnect. */
 const RECONNECT_MS = 2_000;
 
 export interface EventStreamParts {
@@ -48,7 +48,7 @@ export async function streamEvents(
   stopping.addEventListener('abort', end, { once: true });
   const send = (text: string): void => {
     if (ended.signal.aborted) return;
-    // What it did not read of earlier events: one batch may be longer, and it could never resume.
+    // The limit does not apply to a batch of earlier events: it may be longer, and the client could never resume.
     if (raw.writableLength <= MAX_UNREAD_BYTES) {
       raw.write(text);
       return;
@@ -83,8 +83,8 @@ export async function streamEvents(
 }
 
 /**
- * Whether the key was not revoked since the stream began, or the user is still signed in and belongs
- * to the account. Unknown counts as active.
+ * Whether the key is still active, or the user is still signed in and belongs to the account. Returns true if
+ * this cannot be determined.
  */
 function isStillActive(request: FastifyRequest, apiKeys: Authenticator): Promise<boolean> {
   const hash = keyHashOf(request.headers.authorization, 'vk');
@@ -105,13 +105,13 @@ function cursorIn({ query }: FastifyRequest): string | undefined {
   return (query as { readonly cursor?: string }).cursor;
 }
 
-/** JSON has no line breaks, which would end the field. */
+/** Formats an event for the stream. Its JSON contains no line breaks, which would end the field. */
 function formatted(found: FollowedEvent, format: Cursors['format']): string {
   const id = format({ position: found.position, id: String(found.id) });
   return `id: ${id}\nevent: ${found.kind}\ndata: ${JSON.stringify(presentEvent(found))}\n\n`;
 }
 
-/** Resolves when the client has read what was sent, or the signal aborts; null if it has already. */
+/** Resolves when the client has read all that was sent, or the signal aborts; null if nothing is unread. */
 function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> | null {
   if (!raw.writableNeedDrain || signal.aborted) return null;
   return once(raw, 'drain', { signal }).then(

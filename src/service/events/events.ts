@@ -41,11 +41,11 @@ export interface EventCounts {
   readonly dropped: number;
 }
 
-/** What happens to the resources of an account: src/service/events/README.md. */
+/** Events about the resources of an account: src/service/events/README.md. */
 export interface Events {
   /** Newest first. */
   list(accountId: string, page: Page): Promise<readonly StoredEvent[]>;
-  /** Where a stream that begins now begins. */
+  /** The position at which a new stream starts. */
   latest(): Promise<ListPosition>;
   /** @throws ServiceError 410 where events after the position are deleted */
   mustBeKept(accountId: string, position: ListPosition): Promise<void>;
@@ -56,8 +56,8 @@ export interface Events {
    */
   admit(accountId: string, signal: AbortSignal): void;
   /**
-   * Gives what follows the follower's position until the signal aborts. Resolves when it has all
-   * earlier events.
+   * Passes all events after the follower's position to it, until the signal aborts. Resolves when the follower
+   * has received the events that were already stored.
    *
    * @throws StoreError where they cannot be read
    */

@@ -1,4 +1,4 @@
-/** Resources each of whose changes is an event. */
+/** Resources whose creation, update and deletion are events. */
 const CHANGING = [
   'check',
   'group',
@@ -12,8 +12,8 @@ const CHANGING = [
 ] as const;
 
 /**
- * The kinds of events. The triggers that write them are in migrations (README.md beside this file); a test
- * compares them with this list, and with that of the API's description.
+ * The kinds of events. The triggers that write them are in migrations (see README.md in this folder). A test
+ * compares the triggers and the API documentation with this list.
  */
 export const EVENT_KINDS: readonly string[] = [
   ...CHANGING.flatMap((kind) => [`${kind}.created`, `${kind}.updated`, `${kind}.deleted`]),

@@ -4,7 +4,7 @@ import { EVENT_KINDS } from './kinds.ts';
 
 /** An event as the API has it. */
 export const eventSchema = z.strictObject({
-  // Also kinds that only a newer replica knows, which must make no response invalid, and which no client may refuse.
+  // Not an enum: kinds of a newer replica must not make a response invalid, and clients must accept new kinds.
   kind: z
     .union([z.enum(EVENT_KINDS), z.string()])
     .describe('What happened; a later release may have further kinds.'),

@@ -48,8 +48,8 @@ export function eventsRoutes(parts: EventStreamParts): FastifyPluginAsync {
 }
 
 /**
- * Whether the client names server-sent events, and does not prefer JSON (RFC 9110 12.5.1). Most programs
- * accept any type with every request, and would wait for the end of a stream.
+ * Whether the client accepts server-sent events explicitly and does not prefer JSON (RFC 9110 12.5.1). Most
+ * programs accept any type in every request, and would wait for the end of a stream.
  */
 function prefersStream(accept: string): boolean {
   const weights = weightsIn(accept);
@@ -59,7 +59,7 @@ function prefersStream(accept: string): boolean {
   return stream > 0 && stream >= list;
 }
 
-/** @throws ServiceError 400 for what a stream would ignore */
+/** @throws ServiceError 400 for parameters that a stream would ignore */
 function refuseListParameters(url: string): void {
   const { searchParams } = new URL(url, 'http://service');
   const given = ['limit', 'page'].filter((name) => searchParams.has(name));

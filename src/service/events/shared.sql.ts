@@ -1,2 +1,2 @@
-/** What other features use of the statements of this one. */
+/** The statements of this feature that other features use. */
 export { EVENTS_CHANNEL } from './sql.ts';

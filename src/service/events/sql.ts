@@ -3,7 +3,7 @@ import { NUMBER_ID, readList } from '../database/lists/lists.ts';
 import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 
-/** Its payload is the id of an account that has new events. */
+/** The channel of notifications; the payload is the id of an account with new events. */
 export const EVENTS_CHANNEL = 'vedette_events';
 
 export type StoredEvent = {
@@ -18,7 +18,7 @@ export type StoredEvent = {
 export type FollowedEvent = StoredEvent & {
   readonly accountId: string;
   readonly position: string;
-  /** Whether no earlier event can appear any more. Those that are settled come first. */
+  /** Whether no earlier event can still appear. Settled events come first. */
   readonly isSettled: boolean;
 };
 
@@ -40,7 +40,7 @@ export function listEvents(
   return readList<StoredEvent>(sql, list, range);
 }
 
-/** What follows the given position in each of the accounts, oldest first, at most `limit` of each. */
+/** Reads the events after the given position of each account, oldest first, at most `limit` per account. */
 export function eventsAfter(
   sql: Sql,
   accounts: readonly (ListPosition & { readonly accountId: string })[],
@@ -65,7 +65,7 @@ export function eventsAfter(
   );
 }
 
-/** Before all events that a transaction may still store, and after all others. */
+/** The position after all events except those that running transactions may still store. */
 export async function latestPosition(sql: Sql): Promise<string> {
   const [row] = await sql.query<{ position: string }>(
     'select (list_horizon() - 1)::text as position',
@@ -73,7 +73,7 @@ export async function latestPosition(sql: Sql): Promise<string> {
   return row?.position ?? '0';
 }
 
-/** Whether the account had an event after the position that was deleted. */
+/** Whether events of the account after the position were deleted. */
 export async function isBeforeDeleted(
   sql: Sql,
   { accountId, position, id }: ListPosition & { readonly accountId: string },
@@ -86,7 +86,7 @@ export async function isBeforeDeleted(
   return rows.length > 0;
 }
 
-/** Deletes rows of `chosen` (their ctid), and notes the last of each account. */
+/** SQL that deletes the rows whose ctid `chosen` selects, and stores the last deleted position of each account. */
 function deletion(chosen: string): string {
   return `with gone as (
       delete from events where ctid = any (array(${chosen}))

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts';
 
-/** A quarter of an hour: then the client connects and authenticates again. */
+/** Ends a stream after a quarter of an hour: the client must then reconnect and authenticate again. */
 export const MAX_HEARTBEATS = 60;
 const MAX_STREAMS = 2_000;
 const MAX_STREAMS_OF_ACCOUNT = 200;

@@ -26,7 +26,7 @@ const BATCH = 500;
 
 /**
  * Advances all group runs in which a run has ended, or in which a location that was full has not started
- * all of its step. Safe on several replicas: each is advanced under the lock of its row, and left to the one that has it.
+ * all runs of its step. Safe on several replicas: each group run is advanced under the lock of its row.
  *
  * @returns how many it advanced
  */
@@ -38,7 +38,7 @@ export async function sweepGroupRuns(parts: AdvanceParts): Promise<number> {
     try {
       if (await advanceOne(id, parts)) advanced += 1;
     } catch (error) {
-      // The others go on.
+      // Continues with the other group runs.
       failures.push(error);
     }
   }
@@ -54,7 +54,7 @@ function advanceOne(id: string, parts: AdvanceParts): Promise<boolean> {
   });
 }
 
-/** Takes over how runs ended, starts the next ones, and ends the group run after the last. */
+/** Records the outcome of ended runs, starts the next ones, and ends the group run after the last run. */
 export async function advanceGroupRun(
   tx: Sql,
   run: LockedGroupRun,
@@ -72,14 +72,14 @@ export async function advanceGroupRun(
       if (change !== null) changes.push(change);
     }
     await changeMembers(tx, run.id, changes);
-    // Skipped members make room for others.
+    // Skipped members leave their concurrency to other members.
     if (!changes.some(({ reason }) => reason !== null)) return;
   }
 }
 
 /**
- * null if too many runs wait in the location, or the check has no free slot at this moment: it is tried
- * again.
+ * Requests the run of a member. Returns null, to retry later, if too many runs wait in the location or the
+ * check has no free slot at this moment.
  */
 async function start(
   tx: Sql,

@@ -12,8 +12,8 @@ import {
 } from './sql.ts';
 
 /**
- * Cancels a group run as a whole: what has not been started never is, and the runs that go on are
- * cancelled. Whoever advances it meanwhile waits for its row, and finds it ended.
+ * Cancels a group run: starts no further members and cancels the runs in progress. A concurrent transaction
+ * that advances the group run waits for its row, and then finds it ended.
  *
  * @throws ServiceError 404; 409 if it has ended
  */

@@ -34,12 +34,12 @@ export interface GroupRunsParts {
   readonly log: Logger;
   /** Makes a UUID. */
   readonly ids: () => string;
-  /** Whole days, as for results. Left out: 30. */
+  /** Retention in whole days, the same as for results. Default: 30. */
   readonly retentionDays?: number;
 }
 
 export interface GroupRun extends StoredGroupRun {
-  /** In the order in which they run. */
+  /** The members in the order in which they run. */
   readonly members: readonly StoredMember[];
 }
 
@@ -79,9 +79,9 @@ export interface GroupRuns {
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-/** Runs of a group run. Bounds the response, and how long a transaction takes. */
+/** Maximum number of runs of a group run. Bounds the response and the duration of a transaction. */
 export const MAX_MEMBERS = 1_000;
-/** Group runs of an account that have not ended. */
+/** Maximum number of group runs of an account that have not ended. */
 export const MAX_OPEN = 20;
 const DELETE_EVERY_MS = 3_600_000;
 const DELETE_BATCH = 500;
@@ -93,7 +93,7 @@ export function createGroupRuns(parts: GroupRunsParts): GroupRuns {
   const sweep = (): Promise<number> => sweepGroupRuns(advancing);
 
   async function deleteOld(signal: AbortSignal): Promise<void> {
-    // As long as the runs themselves.
+    // Retained for as long as the runs themselves.
     const old = { olderThanMs: (retentionDays + 2) * DAY_MS, limit: DELETE_BATCH };
     while (!signal.aborted && (await deleteOldGroupRuns(store, old)) === DELETE_BATCH);
   }

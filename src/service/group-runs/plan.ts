@@ -28,8 +28,8 @@ export interface PlannedMember {
 }
 
 /**
- * What a run of a group is made of: each check in the requested location, or else in each of its
- * locations with an agent for it, or else in its first. Sorted by order and id.
+ * Plans a run of a group. Each check runs in the requested location; without one, in each of its locations
+ * with an agent for it; without such an agent, in its first location. Sorted by order and id.
  *
  * @param requested the slug of a location; null for all
  */

@@ -5,8 +5,8 @@ import { groupBy } from '../../runtime/group-by.ts';
  * A check of a group run, in one location:
  * - `pending`: its run is not requested yet
  * - `started`: its run is requested
- * - `done`, `expired`, `cancelled`: its run ended so; a pending one of a cancelled group run is
- *   `cancelled`, too
+ * - `done`, `expired`, `cancelled`: the end of its run; a pending check of a cancelled group run is also
+ *   `cancelled`
  * - `skipped`: it is not run
  */
 export const MEMBER_STATES = [
@@ -22,8 +22,8 @@ export type MemberState = (typeof MEMBER_STATES)[number];
 /**
  * - `deactivated`: the check is not activated
  * - `heartbeat`: it waits for pings, and has no runs
- * - `no_location`: it has no private location, or not the requested one, or that is deleted
- * - `no_agent`: no connected agent of the location can run it, while one of another location can
+ * - `no_location`: it has no private location, or not the requested one, or its location was deleted
+ * - `no_agent`: no connected agent of the location can run it, while an agent of another location can
  * - `check_deleted`: it was deleted before its run was requested
  */
 export const SKIP_REASONS = [
@@ -37,15 +37,15 @@ export type SkipReason = (typeof SKIP_REASONS)[number];
 
 /**
  * - `failed`: a run failed
- * - `incomplete`: none failed, and one has no verdict: it expired, was cancelled or ended by a fault of
- *   its agent
+ * - `incomplete`: none failed, but one has no verdict: it expired, was cancelled or ended by a fault of its
+ *   agent
  * - `degraded`: all passed, one of them degraded
  * - `passed`: all passed
  */
 export const GROUP_VERDICTS = ['passed', 'degraded', 'failed', 'incomplete'] as const;
 export type GroupVerdict = (typeof GROUP_VERDICTS)[number];
 
-/** What decides what comes next. */
+/** The facts about a member that decide which members start next. */
 export type Member = {
   readonly groupOrder: number | null;
   /** A slug; null if the check is not run. */
@@ -54,11 +54,11 @@ export type Member = {
 };
 
 /**
- * The pending members that are to start now. Each location goes through the group by itself: members of the
- * same order run at once, up to `concurrency`, and those of the next order after all of them have ended.
+ * Returns the pending members to start now. Each location runs the group independently: members of the same
+ * order run concurrently, up to `concurrency`; members of the next order start after all of these have ended.
  * Members without an order come last.
  *
- * @param members of one location in the order in which they are to start within one `groupOrder`
+ * @param members the members of one location, in the order in which they start within one `groupOrder`
  */
 export function nextMembers<M extends Member>(
   members: readonly M[],
@@ -78,7 +78,7 @@ export function haveEnded(members: readonly Pick<Member, 'state'>[]): boolean {
   return !members.some(({ state }) => state === 'pending' || state === 'started');
 }
 
-/** @param members that have ended; skipped ones do not count */
+/** @param members the members that have ended; skipped ones do not count */
 export function verdictOf(
   members: readonly { readonly state: MemberState; readonly verdict: RunResult | null }[],
 ): GroupVerdict {
@@ -86,7 +86,7 @@ export function verdictOf(
   if (verdicts.includes('failed')) return 'failed';
   const isJudged = (verdict: RunResult | null): boolean =>
     verdict === 'passed' || verdict === 'degraded';
-  // Nothing is known if all checks were deleted meanwhile.
+  // There is no verdict if all checks were deleted in the meantime.
   if (verdicts.length === 0 || !verdicts.every(isJudged)) return 'incomplete';
   return verdicts.includes('degraded') ? 'degraded' : 'passed';
 }

@@ -187,7 +187,7 @@ function presentGroupRun(run: GroupRun): z.output<typeof response> {
 
 function presentMember(member: StoredMember): z.output<typeof checkOfRun> {
   const { n: _, locationId: __, runState, state, ...rest } = member;
-  // A run that has ended counts as assigned until its verdict is taken over, within a second.
+  // A run that has ended is shown as assigned until its verdict is recorded, within a second.
   const runningState = runState === 'waiting' ? 'waiting' : 'assigned';
   return { ...rest, state: state === 'started' ? runningState : state };
 }

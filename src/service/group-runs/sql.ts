@@ -34,14 +34,14 @@ export type StoredGroupRun = {
 
 /** A check of a group run, in one location. */
 export type StoredMember = Member & {
-  /** Its place in the list, from 0. */
+  /** The position in the list, from 0. */
   readonly n: number;
   readonly checkId: string;
   readonly name: string;
   readonly locationId: string | null;
   readonly reason: SkipReason | null;
   readonly runId: string | null;
-  /** The state of its run, while it is started. */
+  /** The state of its run while the member is `started`. */
   readonly runState: string | null;
   readonly verdict: RunResult | null;
   readonly resultId: string | null;
@@ -129,7 +129,7 @@ export async function findGroupRun(
   return run ?? null;
 }
 
-/** In the order of the plan. */
+/** Lists the members in the order of the plan. */
 export function listMembers(sql: Sql, groupRunId: string): Promise<readonly StoredMember[]> {
   return sql.query<StoredMember>(
     `select m.n, m.check_id, m.name, m.group_order, m.location_id, m.location, m.state, m.reason,
@@ -142,8 +142,8 @@ export function listMembers(sql: Sql, groupRunId: string): Promise<readonly Stor
 }
 
 /**
- * The open group runs in which a run has ended, or in which a location has fewer runs of its step than
- * `nextMembers` lets it have, because it was full. Oldest first.
+ * Lists the open group runs, oldest first, in which a run has ended, or in which a location has fewer active runs
+ * than `nextMembers` allows because it was full.
  */
 export async function listDueGroupRuns(sql: Sql, limit: number): Promise<readonly string[]> {
   const rows = await sql.query<{ id: string }>(
@@ -171,7 +171,7 @@ export type LockedGroupRun = Pick<StoredGroupRun, 'id' | 'concurrency'> & {
   readonly accountId: string;
 };
 
-/** Locks a group run that has not ended; null where another transaction advances it. */
+/** Locks a group run that has not ended; null if another transaction is advancing it. */
 export async function lockOpenGroupRun(sql: Sql, id: string): Promise<LockedGroupRun | null> {
   const [run] = await sql.query<LockedGroupRun>(
     `select id, account_id, concurrency from check_group_runs
@@ -182,8 +182,8 @@ export async function lockOpenGroupRun(sql: Sql, id: string): Promise<LockedGrou
 }
 
 /**
- * Takes over how the started runs of a locked group run ended. A run that is gone was deleted with its
- * location.
+ * Records the outcome of the started runs of a locked group run. A run that no longer exists was deleted with
+ * its location.
  */
 export async function settleMembers(sql: Sql, groupRunId: string): Promise<void> {
   await sql.query(
@@ -207,7 +207,7 @@ export async function settleMembers(sql: Sql, groupRunId: string): Promise<void>
 }
 
 /**
- * Locks a group run, also one that has ended. Waits for a transaction that advances it.
+ * Locks a group run, whether it has ended or not. Waits for a transaction that is advancing it.
  *
  * @returns its state; null without it
  */
@@ -222,7 +222,7 @@ export async function lockGroupRun(
   return run?.state ?? null;
 }
 
-/** Cancels what a locked group run has not started. */
+/** Cancels the members of a locked group run that were not started. */
 export async function cancelPendingMembers(sql: Sql, groupRunId: string): Promise<void> {
   await sql.query(
     `update check_group_run_checks set state = 'cancelled'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../runtime/clock.ts';
 import { StoreError } from '../database/store-errors.ts';
 
-/** Longer absences of the database are excused: see `ServicePresence`. */
+/** Heartbeats are excused after longer outages of the database: see `ServicePresence`. */
 const RETRY_FOR_MS = 8_000;
 const RETRY_AFTER_MS = 250;
 /** Further requests fail at once. */
@@ -29,7 +29,7 @@ export function createDatabaseRetry(clock: Clock): <T>(work: () => Promise<T>) =
   };
 }
 
-/** Temporarily: a closed or broken one does not recover within this process. */
+/** Whether the database is temporarily unavailable. A closed or broken one does not recover in this process. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof StoreError) || error.kind !== 'unavailable') return false;
   return error.code !== 'STORE_CLOSED' && error.code !== 'STORE_BROKEN';

@@ -1,6 +1,6 @@
 import type { Sql } from '../database/store.ts';
 
-/** How long a heartbeat failed in a span of time, and what is known beside it. */
+/** The downtime of a heartbeat in an hour or a day, with its current state. */
 export type HeartbeatDowntime = {
   readonly checkId: string;
   /** The first ping, or the upgrade to the release that counts: nothing is known of the time before. */

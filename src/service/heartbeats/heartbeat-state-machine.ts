@@ -1,9 +1,9 @@
 import type { Rhythm } from '../../model/check/heartbeat.ts';
 
 /**
- * The state of a heartbeat at an instant. Its period counts from the last ping, or from later where
- * something prevented pings: a pause (see `judge`), a deactivation, a downtime of the service
- * itself (service/heartbeats/sql.ts). Each limit belongs to the later of the two states.
+ * The state of a heartbeat at an instant. The period starts at the last ping, or later if pings were not
+ * possible: because of a pause (see `judge`), a deactivation or a downtime of the service itself
+ * (service/heartbeats/sql.ts). An instant exactly at a limit belongs to the later of the two states.
  *
  * | state | when |
  * |---|---|
@@ -13,8 +13,8 @@ import type { Rhythm } from '../../model/check/heartbeat.ts';
  * | LATE | a ping when the grace is over, therefore after FAILING; the heartbeat has recovered |
  * | FAILING | no ping: at the instant when the grace is over, once |
  *
- * Half a period, because regular pings are never exact to the millisecond: if every ping before the
- * end of the period were early, every other ping of a healthy job would be.
+ * The limit for EARLY is half a period because regular pings are never exact to the millisecond: if every ping
+ * before the end of the period counted as early, every other ping of a healthy job would.
  */
 export const HEARTBEAT_STATES = ['EARLY', 'RECEIVED', 'GRACE', 'LATE', 'FAILING'] as const;
 export type HeartbeatState = (typeof HEARTBEAT_STATES)[number];
@@ -23,7 +23,7 @@ export type HeartbeatState = (typeof HEARTBEAT_STATES)[number];
 export interface HeartbeatPosition {
   /** null before the first ping: until then nothing is expected. */
   readonly lastPingMs: number | null;
-  /** From when the period is counted; null before the first ping. May be in the future. */
+  /** The start of the period; null before the first ping. May be in the future. */
   readonly countedFromMs: number | null;
   readonly isFailing: boolean;
 }
@@ -40,23 +40,23 @@ export interface TimeRange {
   readonly toMs: number;
 }
 
-/** A position at an instant, after all changes that need no ping. */
+/** A position at an instant, with all changes applied that need no ping. */
 export interface Judged {
   readonly position: HeartbeatPosition;
   /** When it fails if no ping comes; null before the first ping, and where it has failed. */
   readonly deadlineMs: number | null;
-  /** When it failed by this judgement, else null. */
+  /** When the heartbeat failed according to this judgement; null if it did not. */
   readonly failedAtMs: number | null;
 }
 
-/** When the period is over; null if nothing is expected. */
+/** The end of the period; null if no ping is expected. */
 export function expectedAt({ periodMs }: Rhythm, position: HeartbeatPosition): number | null {
   return position.countedFromMs === null || position.isFailing
     ? null
     : position.countedFromMs + periodMs;
 }
 
-/** A ping at an instant for which the position was judged. */
+/** Applies a ping at the instant for which the position was judged. */
 export function afterPing(
   rhythm: Rhythm,
   position: HeartbeatPosition,
@@ -76,9 +76,9 @@ function stateOfPing(rhythm: Rhythm, position: HeartbeatPosition, atMs: number):
 }
 
 /**
- * Where a ping was expected within a pause, the period starts again at the end of the pause. A
- * pause that starts in the grace only extends it by its own length: a daily pause must not postpone
- * a failure forever.
+ * Applies pauses and the deadline. If a ping was expected within a pause, the period starts again at the end
+ * of the pause. A pause that starts within the grace only extends it by its own length: a daily pause must not
+ * postpone a failure forever.
  *
  * @param pauses those that touch the time from when the ping was expected to the instant, in any
  *   order; those that start later do not count yet
@@ -111,7 +111,7 @@ export function judge(
   };
 }
 
-/** Counts a whole period from the instant, where a ping is expected at all. */
+/** Restarts the period at the instant, unless no ping is expected. */
 export function countedAnew(position: HeartbeatPosition, fromMs: number): HeartbeatPosition {
   if (position.countedFromMs === null || position.isFailing) return position;
   return { ...position, countedFromMs: Math.max(position.countedFromMs, fromMs) };

@@ -5,8 +5,8 @@ import { ServiceError } from '../errors.ts';
 import type { Viewer } from '../http/access/viewer.ts';
 
 /**
- * A heartbeat check as the API shows it. Its token is hidden from keys that may not write: with it they
- * could report that the job runs.
+ * Presents a heartbeat check for the API. Hides the token from keys that may not write: they could use it to
+ * ping in place of the job.
  *
  * @param baseUrl base of the ping URL, without a trailing slash
  */

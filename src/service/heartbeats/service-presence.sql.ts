@@ -1,6 +1,6 @@
 import type { Sql } from '../database/store.ts';
 
-/** An instant at which the service can take pings, and the longest silence before it; epoch ms. */
+/** An instant at which the service can accept pings (epoch ms), and the longest silence before it (ms). */
 export interface Alive {
   readonly atMs: number;
   readonly maxSilenceMs: number;
@@ -29,8 +29,8 @@ export async function isAbsenceOpen(sql: Sql, { atMs, maxSilenceMs }: Alive): Pr
 }
 
 /**
- * Records the instant after a silence, or for the first time. Until the transaction ends, no other
- * replica does.
+ * Records the instant after a silence, or for the first time. Blocks other replicas from doing so until the
+ * transaction ends.
  *
  * @returns the record before the silence; null if there was no silence, or no record
  */
@@ -49,9 +49,9 @@ export async function recordReturn(
 }
 
 /**
- * Between the instants the service could take no ping. A heartbeat whose ping may have been lost –
- * those in time come from half a period after the one before – gets a whole period from the end of
- * the silence. A deadline that had passed before the silence stays.
+ * Excuses heartbeats for a silence in which the service could not accept pings. A heartbeat whose ping may have
+ * been lost gets a whole period from the end of the silence. Regular pings come at the earliest half a period
+ * after the previous one, so earlier heartbeats lost none. A deadline that passed before the silence stays.
  *
  * @returns the number of excused heartbeats
  */

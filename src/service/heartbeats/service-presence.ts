@@ -8,9 +8,9 @@ export interface PresenceParts {
 }
 
 /**
- * Whether the service was available for pings: every replica records so every two seconds. After a
- * gap (stopped, asleep, or without its database) the first replica to record again extends the
- * deadlines of heartbeats whose pings may have been lost (see `excuseAbsence`).
+ * Tracks whether the service was available for pings: every replica records its presence every two seconds.
+ * After a gap (service stopped or asleep, database unavailable), the first replica that records again extends
+ * the deadlines of heartbeats whose pings may have been lost (see `excuseAbsence`).
  */
 export interface ServicePresence {
   /** Records that this replica is present, and excuses an absence before that. */

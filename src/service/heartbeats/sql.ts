@@ -102,8 +102,7 @@ function heartbeatOf({
 }
 
 /**
- * The heartbeat of any account that has the token. Until the transaction ends, nobody else changes it
- * or its check.
+ * Finds the heartbeat with the token in any account. Locks it and its check until the transaction ends.
  */
 export async function lockPinged(sql: Sql, token: string): Promise<LockedHeartbeat | null> {
   const [row] = await sql.query<HeartbeatRow>(
@@ -132,7 +131,7 @@ export async function lockDue(
   return rows.map(heartbeatOf);
 }
 
-/** After the row of its check. */
+/** Call it after the row of the check was inserted. */
 export async function insertHeartbeat(
   sql: Sql,
   {
@@ -149,7 +148,7 @@ export async function insertHeartbeat(
   );
 }
 
-/** SQL of `setRhythm`: the new deadline span, and the start of the period. */
+/** SQL for `setRhythm`: the time from the start of the period to the deadline. */
 const SPAN = `($3::bigint + $4::bigint) * interval '1 millisecond'`;
 const SINCE = `case when counted_from + ${SPAN} <= $5::timestamptz then $5::timestamptz
   else counted_from end`;

@@ -33,7 +33,7 @@ export interface JudgingParts {
   readonly pausesBetween: PausesBetween;
 }
 
-/** In place of a run's location. */
+/** Stands for the location of a run in alerts. */
 const LOCATION = 'heartbeat';
 const NO_PING = 'No ping was received';
 

@@ -41,7 +41,7 @@ export interface HeartbeatWatch {
 }
 
 const SCAN_EVERY_MS = 1_000;
-/** While scans fail. Short, for the presence of the service to be recorded soon afterwards. */
+/** Maximum delay while scans fail. Short, so that the presence of the service is recorded soon after a recovery. */
 const MAX_SCAN_DELAY_MS = 2_000;
 const HEARTBEATS_AT_ONCE = 100;
 /** Heartbeats that cannot be judged are skipped until the next scan: at most this many. */
@@ -51,7 +51,7 @@ const EVENTS_AT_ONCE = 5_000;
 
 export function createWatch(parts: WatchParts): HeartbeatWatch {
   const { store, clock, log, presence } = parts;
-  /** From the last scan, so that each is logged once. */
+  /** Faults of the last scan; each fault is logged once. */
   let knownFaults: ReadonlySet<string> = new Set();
 
   async function judgeBatch(

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** The requests that are being answered. */
+/** The requests in progress. */
 export class InFlight {
   readonly #responses = new Set<ServerResponse>();
   #onEnd: (() => void)[] = [];

@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import type { InFlight } from './in-flight.ts';
 
-/** All addresses of both families; of IPv4 where the system has no IPv6. */
+/** All addresses of both families; only those of IPv4 if the system has no IPv6. */
 const ALL_ADDRESSES = ['::', '0.0.0.0'] as const;
 const NO_IPV6: readonly (string | null)[] = ['EAFNOSUPPORT', 'EADDRNOTAVAIL'];
 
@@ -34,8 +34,8 @@ export async function listen(
 }
 
 /**
- * Opens the port and closes it again, so that a taken one is reported before the database is made, which
- * takes seconds. It may still be taken afterwards.
+ * Opens the port and closes it again, in order to report a port in use before the database is created, which
+ * takes seconds. The port may still be taken afterwards.
  *
  * @throws VedetteError as `listen`
  */
@@ -105,7 +105,7 @@ export async function closeApp(
 ): Promise<void> {
   await inFlight.settled(now);
   const closed = new Promise<void>((resolve) => app.server.close(() => resolve()));
-  // Requests that came meanwhile.
+  // Waits for requests that arrived in the meantime.
   await inFlight.settled(now);
   // Idle connections would delay the close for as long as clients keep them.
   app.server.closeAllConnections();

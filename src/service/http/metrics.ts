@@ -10,7 +10,7 @@ import {
   type SubscriptionCounts,
 } from '../status-pages/subscriptions/counts.ts';
 
-/** Seconds: from what memory answers to a long poll's end. */
+/** Seconds: from responses out of memory to the end of a long poll. */
 const DURATION_BUCKETS = [
   0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
@@ -31,7 +31,7 @@ export interface FeatureCounts {
     readonly refused: Readonly<Record<string, number>>;
     readonly unclaimed: number;
   };
-  /** By reason. */
+  /** Keyed by reason. */
   readonly agentRefusals: Readonly<Record<string, number>>;
   readonly silence: {
     /** Now. */
@@ -46,18 +46,18 @@ export interface FeatureCounts {
   };
   readonly signIns: {
     readonly failures: number;
-    /** In no audit log. */
+    /** Failed sign-ins that are in no audit log. */
     readonly unrecorded: number;
   };
   readonly subscriptions: SubscriptionCounts;
   /** Now. */
   readonly states: ServiceCounts;
-  /** By result, without the repeats. */
+  /** Keyed by result, without repeated alerts. */
   readonly alertDeliveries: Readonly<Record<'sent' | 'failed', number>>;
   /** Open alerts that were sent again, by result. */
   readonly alertRepeats: Readonly<Record<'sent' | 'failed', number>>;
   readonly problems: {
-    /** Now, of all accounts, by kind. */
+    /** Current numbers of all accounts, keyed by kind. */
     readonly open: Readonly<Record<string, number>>;
     /** null without DATA_DIR. */
     readonly disk: { readonly freeBytes: number; readonly sizeBytes: number } | null;
@@ -92,21 +92,21 @@ export interface FinishedRequest {
 
 export interface ServiceMetrics {
   finished(request: FinishedRequest): void;
-  /** A connection was closed by its bounds. */
+  /** Counts a connection that was closed because of a limit. */
   connectionClosed(state: ClosedState): void;
   /** Reads how many connections are open at each scrape. */
   readConnections(open: () => number): void;
-  /** The exposition of everything. Calls at once share one. */
+  /** The metrics in the text format of Prometheus. Concurrent calls share one result. */
   text(): Promise<string>;
-  /** For metrics of other parts. */
+  /** The registry for metrics of other parts. */
   readonly registry: Registry;
 }
 
-/** With a registry of its own, so that two services in one process do not share it. */
+/** Creates metrics with their own registry, so that two services in one process do not share one. */
 export function createServiceMetrics(options: {
   readonly version: string;
   readonly inFlight: () => number;
-  /** Asked at each scrape. */
+  /** Called at each scrape. */
   readonly counts: () => FeatureCounts;
 }): ServiceMetrics {
   const registry = new Registry();
@@ -147,7 +147,7 @@ export function createServiceMetrics(options: {
     labelNames: ['state'],
     registers,
   });
-  // A counter that is first seen at 1 shows no increase.
+  // Starts at 0: Prometheus sees no increase of a counter that first appears with 1.
   for (const state of CLOSED_STATES) closed.inc({ state }, 0);
   new Counter({
     name: 'vedette_service_records_deferred_total',
@@ -317,7 +317,7 @@ export function createServiceMetrics(options: {
       openConnections = open;
     },
     finished({ method: given, route, status, durationMs }) {
-      // Labels are a closed set, whatever a client makes up.
+      // Limits the values of the label: clients can send any method.
       const method = METHODS.has(given) ? given : 'other';
       const labels = { method, route: route ?? 'unmatched' };
       requests.inc({ ...labels, status: status ?? 'aborted' });

@@ -11,7 +11,7 @@ interface Counted {
   readonly endMs: number;
 }
 
-/** Bounds how often something happens within a minute in this process, by key: an account or a client. */
+/** Limits how often an action may happen per minute in this process for each key, such as an account or a client. */
 export class RateLimit {
   readonly #clock: Clock;
   readonly #max: number;

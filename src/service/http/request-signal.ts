@@ -2,8 +2,8 @@ import type { FastifyReply } from 'fastify';
 import { ServiceError } from '../errors.ts';
 
 /**
- * Aborts when the connection ends before the whole answer was sent. The reason is a ServiceError 400,
- * so that work that rejects with it is not logged as a fault of the service.
+ * Aborts when the connection ends before the whole response was sent. The reason is a ServiceError 400, so that
+ * work that rejects with it is not logged as a fault of the service.
  */
 export function clientGoneSignal({ raw }: Pick<FastifyReply, 'raw'>): AbortSignal {
   const gone = new AbortController();
@@ -16,7 +16,7 @@ export function clientGoneSignal({ raw }: Pick<FastifyReply, 'raw'>): AbortSigna
   return gone.signal;
 }
 
-/** Runs long work with a signal that aborts when the client is gone or the service stops. */
+/** Runs long work with a signal that aborts when the client disconnects or the service stops. */
 export async function whileClientWaits<T>(
   { raw }: Pick<FastifyReply, 'raw'>,
   stopping: AbortSignal,

@@ -15,7 +15,7 @@ export function trustedProxies(proxies: readonly string[]): TrustsAddress {
   }
   return (given) => {
     if (proxies.length === 0) return false;
-    // The zone of a link-local address says nothing about the peer.
+    // Ignores the zone of a link-local address.
     const [address = ''] = (given ?? '').split('%');
     const family = isIP(address);
     return family !== 0 && networks.check(address, family === 4 ? 'ipv4' : 'ipv6');

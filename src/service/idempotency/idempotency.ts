@@ -23,7 +23,7 @@ export interface IdempotencyParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** null: responses are stored unencrypted, and those with a secret are not. */
+  /** null: responses are stored unencrypted, except those with a secret, which are not stored. */
   readonly secrets: SecretBox | null;
 }
 
@@ -54,7 +54,7 @@ export interface Idempotency {
     | { readonly kind: 'replay'; readonly response: KeptResponse }
   >;
   /**
-   * Keeps the response for a day.
+   * Stores the response for a day.
    *
    * @param response its `body` is null if it is too long to keep
    */
@@ -62,20 +62,20 @@ export interface Idempotency {
     request: BegunRequest,
     response: Omit<KeptResponse, 'body'> & {
       readonly body: string | null;
-      /** Whether it is shown only once. */
+      /** Whether the response contains a secret that is shown only once. */
       readonly hasSecret: boolean;
     },
   ): Promise<void>;
   /** Frees the key of a request that changed nothing. */
   release(request: BegunRequest): Promise<void>;
-  /** About every hour, until the signal aborts, deletes what is older than a day. */
+  /** Deletes responses older than a day about every hour until the signal aborts. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-/** Longer than any request takes: its replica is gone. */
+/** Longer than any request takes: an older request was abandoned by its replica. */
 const ABANDONED_MS = 5 * 60_000;
 const RETRY_SECONDS = 2;
-/** For each account. */
+/** Maximum number of keys of an account in a day. */
 const MAX_KEYS = 10_000;
 const MAX_BODY_BYTES = 256 * 1024;
 const ROWS_AT_ONCE = 1_000;
@@ -90,7 +90,7 @@ export function createIdempotency(parts: IdempotencyParts): Idempotency {
     key,
   ];
 
-  /** null if it was not kept, or no key decrypts it any more. */
+  /** The body of a stored response; null if it was not stored, or can no longer be decrypted. */
   const bodyOf = (key: RequestKey, { body, isSealed }: StoredRequest): string | null => {
     if (body === null || !isSealed) return body?.toString('utf8') ?? null;
     return secrets?.hasKeyOf(body) === true ? secrets.open(body, contextOf(key)) : null;

@@ -20,7 +20,7 @@ export interface StoredRequest {
 }
 
 /**
- * Stores that the request has begun, in place of an old one.
+ * Stores that the request has begun. Replaces an expired or abandoned one.
  *
  * @param given `expiredBeforeMs` for completed requests, `abandonedBeforeMs` for those in progress
  * @returns false where the key is in use
@@ -84,7 +84,7 @@ export async function countRequests(
   return row?.count ?? 0;
 }
 
-/** Stores the response, unless another request took the key over meanwhile. */
+/** Stores the response, unless another request has taken over the key. */
 export async function completeRequest(
   sql: Sql,
   {

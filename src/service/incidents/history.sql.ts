@@ -9,7 +9,7 @@ export type PublicIncident = {
   readonly name: string;
   readonly severity: IncidentSeverity;
   readonly status: IncidentStatus;
-  /** The services that it names, as far as the caller gave them. */
+  /** The ids of its services, among those that the caller passed. */
   readonly serviceIds: readonly string[];
   /** The earliest time of an update that readers see. */
   readonly startedAt: Date;
@@ -20,7 +20,7 @@ export type PublicIncident = {
 /** The time of update `u` that readers see. */
 const AT = 'coalesce(u.public_at, u.created_at)';
 
-/** The rest of a statement on the incidents of account $1 that name one of the services $2. */
+/** The end of a statement that selects the incidents of account $1 with one of the services $2. */
 const PUBLIC_INCIDENTS = `i.id, i.name, i.severity, i.last_update_status as status, array(
     select s.service_id from status_page_incident_services s
     where s.account_id = i.account_id and s.incident_id = i.id
@@ -40,8 +40,8 @@ const PUBLIC_INCIDENTS = `i.id, i.name, i.severity, i.last_update_status as stat
     where account_id = $1 and service_id = any($2::text[]))`;
 
 /**
- * The incidents, without drafts, that name one of the services and were open at the instant or later: open ones first, then
- * the newest.
+ * Returns the incidents, except drafts, that name one of the services and were open at the instant or later. Open
+ * ones come first, then the newest.
  */
 export function publicIncidentsSince(
   sql: Sql,
@@ -70,7 +70,7 @@ export function publicIncidentsSince(
   );
 }
 
-/** The incident, if it names one of the services and is no draft, with what was written about it afterwards. */
+/** Returns the incident with its post-mortem, if it names one of the services and is no draft. */
 export async function publicIncident(
   sql: Sql,
   { accountId, serviceIds, id }: AccountKey & { readonly serviceIds: readonly string[] },
@@ -82,7 +82,7 @@ export async function publicIncident(
   return row ?? null;
 }
 
-/** The newest incidents that name one of the services and started in the time, without drafts. */
+/** Returns the newest incidents, except drafts, that name one of the services and started in the time range. */
 export async function publicIncidentsStarted(
   sql: Sql,
   {
@@ -138,7 +138,7 @@ export async function publicUpdatesOf(
   }: {
     readonly accountId: string;
     readonly incidentIds: readonly string[];
-    /** At most so many of each. */
+    /** Maximum number of updates of each incident. */
     readonly each: number;
   },
 ): Promise<readonly PublicUpdate[]> {

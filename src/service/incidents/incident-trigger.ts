@@ -16,8 +16,8 @@ export type TriggerIncident = NonNullable<Check['triggerIncident']>;
  */
 export interface IncidentTrigger {
   /**
-   * With the first failure notice. Does nothing while the check has an open incident, and only logs
-   * where the account has no such service.
+   * Called with the first failure notice. Does nothing while the check has an open incident. If the account has
+   * no such service, only logs a warning.
    */
   opened(
     tx: Sql,
@@ -29,8 +29,8 @@ export interface IncidentTrigger {
     },
   ): Promise<void>;
   /**
-   * With the recovery, also where the check has no trigger any more, or is deleted. Does nothing
-   * if somebody resolved or deleted the incident.
+   * Called with the recovery, even if the check no longer has a trigger or is deleted. Does nothing if a user
+   * has resolved or deleted the incident.
    */
   resolved(
     tx: Sql,

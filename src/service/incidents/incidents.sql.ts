@@ -29,9 +29,9 @@ export function readIncident<Fields>(row: IncidentRow<Fields>): StoredIncident<F
 }
 
 /**
- * The incidents `i`, with their updates in the same statement: both are of one moment.
+ * Selects the incidents `i` with their updates in one statement, so that both are consistent.
  *
- * @param from the table, or a query of the rows that are wanted
+ * @param from the table, or a query that selects the rows
  */
 export function selectIncidents(
   tables: IncidentTables,
@@ -65,7 +65,7 @@ export async function insertIncident(
   );
 }
 
-/** Two writes never leave the same time: ETags are made of what is shown. */
+/** Increases `updated_at` with every write, even within a millisecond: ETags are hashes of what is shown. */
 const LATER = `updated_at = greatest($3::timestamptz,
   coalesce(i.updated_at, i.created_at) + interval '1 millisecond')`;
 
@@ -88,7 +88,7 @@ export async function updateIncident(
   );
 }
 
-/** After a change of its updates. Only for an incident that `lockIncident` locks. */
+/** Call it after a change of the incident's updates. Only for an incident that `lockIncident` locks. */
 export async function touchIncident(
   sql: Sql,
   tables: IncidentTables,
@@ -114,7 +114,7 @@ export async function findIncident<Fields>(
 }
 
 /**
- * Until the transaction ends, nobody else changes the incident, its services or its updates.
+ * Locks the incident with its services and updates until the transaction ends.
  *
  * @returns false if there is no such incident
  */
@@ -130,7 +130,7 @@ export async function lockIncident(
   return rows.length > 0;
 }
 
-/** Which incidents a list has, in which order. */
+/** The filter and the order of a list of incidents. */
 export interface IncidentFilter {
   /** Only those of which the last update says RESOLVED, or only the others. Default: all. */
   readonly isOpen?: boolean | undefined;

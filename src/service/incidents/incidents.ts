@@ -38,7 +38,7 @@ export interface IncidentsParts {
   readonly ids: () => string;
 }
 
-/** What the two kinds of incidents do not share. `Fields` are the stored ones, `Body` the caller's. */
+/** The differences between the two kinds of incidents. `Fields` are the stored fields, `Body` those of requests. */
 export interface IncidentKind<Fields, Body extends object> {
   readonly tables: IncidentTables;
   readonly schemas: {

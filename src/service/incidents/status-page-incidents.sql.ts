@@ -32,7 +32,7 @@ export async function replaceIncidentServices(
   );
 }
 
-/** Gives the updates of a draft that is published the time that readers see. */
+/** Sets the public time of the updates of a draft when it is published. */
 export async function publishUpdates(
   sql: Sql,
   { accountId, id, atMs }: AccountKey & { readonly atMs: number },
@@ -45,8 +45,8 @@ export async function publishUpdates(
 }
 
 /**
- * The ids of the oldest open incidents that name the service. Drafts, too: published later, they
- * would be on no page.
+ * Returns the ids of the oldest open incidents that name the service, including drafts: without the service,
+ * drafts would be on no page when they are published.
  */
 export async function openIncidentsNaming(
   sql: Sql,

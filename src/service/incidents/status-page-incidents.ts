@@ -38,9 +38,9 @@ export interface StatusPageIncidentsParts extends IncidentsParts {
 /** Incidents of services that status pages show. */
 export interface StatusPageIncidents extends Incidents<StoredPageFields> {
   /**
-   * About every hour, until the signal aborts, deletes the incidents that checks opened, of which no
-   * history of a page has the month any more, and those that are too many: src/service/README.md,
-   * "History". What people opened or wrote in stays. Logs how many it deletes, and what fails.
+   * Deletes incidents that checks opened about every hour until the signal aborts: those that are older than
+   * the history of pages, and those beyond the limit of a check (src/service/README.md, "History"). Keeps
+   * incidents that people opened or edited. Logs how many it deletes, and failures.
    */
   maintain(signal: AbortSignal): Promise<void>;
 }

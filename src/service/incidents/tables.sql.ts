@@ -1,13 +1,13 @@
 import { bytesOf } from '../database/lists/page-entries.ts';
 
-/** What the statements of both kinds of incidents do not share. */
+/** The differences between the statements for the two kinds of incidents. */
 export interface IncidentTables {
   readonly incidents: string;
   /** Both tables of updates have the same columns. */
   readonly updates: string;
   /** Select list of the fields that only this kind has, for the incident `i`. */
   readonly fields: string;
-  /** An expression for about the size of an incident with its first update. */
+  /** An expression for the approximate size of an incident with its first update, in bytes. */
   readonly bytes: string;
   /** A condition on an incident. */
   readonly isOpen: string;
@@ -17,7 +17,7 @@ export interface IncidentTables {
   readonly afterUpdates: string;
 }
 
-/** About the size of an incident with its first update. */
+/** The approximate size of an incident with its first update. */
 const USUAL_BYTES = 8_192;
 /** Fields only page incidents have, except the post-mortem. */
 const PAGE_FIELDS = `i.severity, i.is_draft, i.last_update_status, array(
@@ -42,7 +42,7 @@ export const PAGE_TABLES: IncidentTables = {
   bytes: `${USUAL_BYTES} + coalesce(${bytesOf('post_mortem')}, 0)`,
   isOpen: "last_update_status <> 'RESOLVED'",
   onEdit: ', is_edited = true',
-  // After RESOLVED, the check that opened the incident changes it no longer.
+  // After RESOLVED, the check that opened the incident no longer changes it.
   afterUpdates: `, (last_update_status, follows_check) = (
       select u.status, i.follows_check and u.status <> 'RESOLVED'
       from status_page_incident_updates u
@@ -50,7 +50,7 @@ export const PAGE_TABLES: IncidentTables = {
     )`,
 };
 
-/** For readers of pages, who see no post-mortem while an incident is open. */
+/** Tables for readers of pages: without the post-mortem, which they do not see while an incident is open. */
 export const OPEN_PAGE_TABLES: IncidentTables = {
   ...PAGE_TABLES,
   fields: `${PAGE_FIELDS}, null::text as post_mortem`,

@@ -58,8 +58,8 @@ export async function openIncidentOfCheck(
 }
 
 /**
- * Resolves the incident that follows the check and inserts its last update, which notifies
- * subscribers as the first one did.
+ * Resolves the incident that follows the check and inserts its last update. The update notifies subscribers if
+ * the first one did.
  *
  * @returns whether there was an incident
  */
@@ -101,8 +101,8 @@ export async function resolveIncidentOfCheck(
 }
 
 /**
- * Whether the resolved incident `i` has only what its check wrote. Releases before is_edited leave other
- * marks: a person's update has another text, or another time than the incident.
+ * Whether the resolved incident `i` contains only what its check wrote. Rows of releases before is_edited are
+ * recognised by an update whose text or time differs from what a check writes.
  *
  * @param recovered the parameter with the text of the update by which a check resolves its incident
  */
@@ -118,8 +118,8 @@ const isUntouched = (recovered: string): string =>
 const RESOLVED_OF_CHECKS = `i.check_id is not null and i.last_update_status = 'RESOLVED'`;
 
 /**
- * Deletes resolved incidents of all accounts that a check opened, in which no person wrote anything, and
- * that did not change since the instant.
+ * Deletes resolved incidents of all accounts that a check opened, that no person edited, and that have not
+ * changed since the instant.
  *
  * @returns how many it deleted, at most the limit
  */
@@ -143,8 +143,8 @@ export async function deleteOldIncidentsOfChecks(
 }
 
 /**
- * Deletes incidents like `deleteOldIncidentsOfChecks`, but keeps the newest `keep` of each check. Bounds
- * what is stored of a check that fails and recovers all the time.
+ * Deletes such incidents beyond the newest `keep` of each check. Limits what is stored for a check that fails
+ * and recovers all the time.
  */
 export async function deleteManyIncidentsOfChecks(
   sql: Sql,

@@ -19,7 +19,7 @@ export const updatesQuery = z.strictObject({
 export interface IncidentUpdateRoutes<Fields, Shown> {
   /** The path of the list of incidents. */
   readonly path: string;
-  /** The name of the incidents in names of operations. */
+  /** The name of the incidents in operation ids. */
   readonly resource: string;
   readonly tag: string;
   readonly body: z.ZodObject;
@@ -55,7 +55,7 @@ export function incidentUpdatesRoutes<Fields, Shown>({
     readonly Params: z.output<typeof updateParams>;
     readonly Body: RawBody;
   }
-  // An update has no GET of its own: clients that read it with its incident have the incident's ETag.
+  // An update has no GET route: clients that read it with its incident have the ETag of the incident.
   const requiredBy = (request: FastifyRequest) =>
     preconditionOf<StoredUpdate | StoredIncident<Fields>>(request, (stored) =>
       'incidentId' in stored ? present(stored) : presentIncident(stored),

@@ -26,7 +26,7 @@ export interface UpdateKey {
   readonly id: string;
 }
 
-/** As JSON has it: times are texts. */
+/** An update in JSON, where times are texts. */
 export type UpdateJson = Omit<StoredUpdate, 'publicAt' | 'createdAt' | 'updatedAt'> & {
   readonly publicAt: string | null;
   readonly createdAt: string;
@@ -59,7 +59,7 @@ export function selectUpdates({ updates }: IncidentTables, read: UpdatesRead): s
     ) u), '[]')`;
 }
 
-/** In their order. Only for an incident that is new or locked. */
+/** Inserts updates in order. Only for an incident that is new or locked. */
 export async function insertUpdates(
   sql: Sql,
   tables: IncidentTables,

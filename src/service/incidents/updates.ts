@@ -48,7 +48,7 @@ export interface IncidentUpdatesParts {
   readonly announce: ((tx: Sql, announced: AnnouncedIds) => Promise<void>) | undefined;
 }
 
-/** On what responses show of the update, if there is one already, and of its incident. */
+/** A precondition on the update as responses show it, if it exists already, and on its incident. */
 export type UpdatePrecondition<Fields> = Precondition<StoredUpdate | StoredIncident<Fields>>;
 
 /** The updates of incidents of one kind, oldest first. */

@@ -43,7 +43,7 @@ export interface MaintenanceWindowsParts {
 }
 
 export interface WindowQuery extends Page {
-  /** On the first occurrence; null passes all. */
+  /** Filters by the first occurrence; null for no filter. */
   readonly startsAt: InstantFilter | null;
   readonly endsAt: InstantFilter | null;
 }
@@ -70,9 +70,9 @@ export interface MaintenanceWindows {
 
 const RESPONSE_ONLY = ['created_at', 'updated_at'];
 
-/** Includes past ones: a user who creates one for each deployment must delete some at times. */
+/** Includes past windows: a user who creates one for each deployment must delete old ones. */
 const MAX_WINDOWS = 10_000;
-/** The most bytes of the tags of all current windows: agents get them in one response. */
+/** Maximum size of the tags of all current windows: agents get them in one response. */
 const MAX_TAG_BYTES = 1024 * 1024;
 
 export function createMaintenanceWindows({
@@ -80,7 +80,7 @@ export function createMaintenanceWindows({
   clock,
   allowance,
 }: MaintenanceWindowsParts): MaintenanceWindows {
-  /** After a change, in its transaction. */
+  /** Call it after a change, in the same transaction. */
   const requireLimits = async (tx: Sql, accountId: string): Promise<void> => {
     const atMs = clock.wallMs() - REPORTED_AFTER_END_MS;
     const { all, current, tagBytes } = await countWindows(tx, { accountId, atMs });
@@ -130,7 +130,7 @@ export function createMaintenanceWindows({
         const window = wholeWindow({ ...fieldsOfWindow(stored.window), ...given });
         const atMs = clock.wallMs();
         const updated = await updateWindow(tx, { accountId, id, window, atMs });
-        // Deleted since the read.
+        // The window was deleted after it was read.
         if (updated === null) throw notFound('maintenance window');
         await requireLimits(tx, accountId);
         return updated;
@@ -139,7 +139,7 @@ export function createMaintenanceWindows({
 
     async remove(key, precondition) {
       await store.transaction(async (tx) => {
-        // Locks out updates, as they lock the account.
+        // Blocks updates, which also lock the account.
         await lockAccount(tx, key.accountId);
         const stored = await findWindow(tx, key);
         if (stored === null) throw notFound('maintenance window');

@@ -27,7 +27,7 @@ type Filtered = (typeof FILTERED)[number];
 
 const comparisons = Object.entries(COMPARISONS) as [InstantComparison, string][];
 
-/** By the name of the query parameter, such as `startsAt[gte]`. */
+/** Keyed by the name of the query parameter, such as `startsAt[gte]`. */
 const filters = Object.fromEntries(
   FILTERED.flatMap((field) =>
     comparisons.map(([comparison, meaning]) => [

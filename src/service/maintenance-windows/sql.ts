@@ -136,7 +136,7 @@ export interface InstantFilter {
   readonly atMs: number;
 }
 
-/** Oldest first. Filters are on the first occurrence; null passes all. */
+/** Lists windows, oldest first. Filters apply to the first occurrence; null means no filter. */
 export async function listWindows(
   sql: Sql,
   {

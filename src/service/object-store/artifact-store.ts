@@ -9,9 +9,9 @@ export const MIN_PART_BYTES = 5 * 1024 * 1024;
 export const DEFAULT_PART_BYTES = 8 * 1024 * 1024;
 
 /**
- * Identifies an artifact. Content is addressed by its digest within one account: across accounts, a
- * client that knows a digest could read the content of another account by claiming to upload it, and
- * learn from the answer that it exists.
+ * Identifies an artifact. Content is addressed by its digest within one account. If contents were shared across
+ * accounts, a client that knows a digest could claim to upload it, learn that it exists in another account, and
+ * read it.
  */
 export interface ArtifactKey {
   readonly accountId: string;
@@ -32,22 +32,21 @@ export interface StoredArtifact extends ArtifactDescription {
 
 export interface NewUpload extends ArtifactDescription {
   /**
-   * Owners that upload the same content at once have an upload each, so none can corrupt another's. 1 to 64 letters, digits, hyphens or underscores; left out, the upload
-   * is the account's.
+   * Each owner has its own upload of the same content, so owners cannot corrupt each other's uploads. 1 to 64
+   * letters, digits, hyphens or underscores. Default: the upload belongs to the account.
    */
   readonly owner?: string;
 }
 
 /**
- * An open upload. The id follows from digest, length and owner, so beginning again finds the same
- * one.
+ * An open upload. Its id is derived from digest, length and owner, so beginning again resumes the same upload.
  */
 export interface UploadKey {
   readonly accountId: string;
   readonly uploadId: string;
 }
 
-/** A URL of the object store itself, good for this one part until it expires. */
+/** A presigned URL of the object store, valid for this one part until it expires. */
 export interface DirectPut {
   readonly method: 'PUT';
   readonly url: string;
@@ -89,7 +88,7 @@ export interface OpenedArtifact {
 }
 
 export interface AbandonedUpload extends UploadKey {
-  /** When it began, or its last part arrived. */
+  /** When the upload began or its last part arrived. */
   readonly activeAtMs: number;
 }
 
@@ -112,9 +111,8 @@ export interface ArtifactStore {
   upload(key: UploadKey, signal: AbortSignal): Promise<Upload>;
 
   /**
-   * Stores one part, or replaces it; when it resolves, the part survives a crash. Where it fails, the
-   * source is neither ended nor destroyed unless the signal aborted: the caller may still need its
-   * socket for an answer.
+   * Stores or replaces one part. Once it resolves, the part survives a crash. If it fails, the source is neither
+   * ended nor destroyed, unless the signal aborted: the caller may still need the socket for a response.
    * Errors: ARTIFACT_PART_LENGTH, ARTIFACT_UPLOAD_NOT_FOUND, ARTIFACT_INVALID (no such part).
    */
   putPart(key: UploadKey, n: number, source: Readable, signal: AbortSignal): Promise<void>;
@@ -129,12 +127,12 @@ export interface ArtifactStore {
   stat(key: ArtifactKey, signal: AbortSignal): Promise<StoredArtifact | null>;
 
   /**
-   * Opens all of it (null) or a range. The signal also ends the stream.
+   * Opens the whole content (null) or a range. The signal also ends the stream.
    * Errors: ARTIFACT_NOT_FOUND, ARTIFACT_RANGE; on the stream ARTIFACT_DAMAGED and `environment`.
    */
   open(key: ArtifactKey, range: ByteRange | null, signal: AbortSignal): Promise<OpenedArtifact>;
 
-  /** Returns whether there was one. Open streams continue where the store allows it. */
+  /** Returns whether the artifact existed. Open streams continue if the store allows it. */
   remove(key: ArtifactKey, signal: AbortSignal): Promise<boolean>;
 
   /** Drops an open upload with all its parts. Returns whether there was one. */

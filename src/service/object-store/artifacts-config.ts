@@ -12,7 +12,7 @@ import { diskError } from './errors.ts';
 import { openLocalDisk } from './local-disk/local-disk.ts';
 import type { S3Options } from './s3/s3-client.ts';
 
-/** How many bytes artifacts and open uploads may take. */
+/** Limits on the size of artifacts and open uploads. */
 export interface ArtifactLimits {
   /** The limit of each account. */
   readonly accountBytes: number;
@@ -217,7 +217,7 @@ export async function openArtifactStore(
     proxies,
   }: Pick<ArtifactsConfig, 's3'> & {
     readonly dataDir: string | null;
-    /** To the bucket. Default: none. */
+    /** Proxies for requests to the bucket. Default: none. */
     readonly proxies?: Proxies;
   },
   deps: ArtifactStoreParts,

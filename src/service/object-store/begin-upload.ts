@@ -1,12 +1,12 @@
 import type { ArtifactDescription, BegunUpload, StoredArtifact, Upload } from './artifact-store.ts';
 import { ArtifactError, otherLength } from './errors.ts';
 
-/** Each further one needs another process that ends the upload just then. */
+/** A further attempt is only needed if another process ends the upload at that moment. */
 const MAX_ATTEMPTS = 3;
 
 /**
- * Opens an upload unless the content is stored. Where another process ends the upload between two
- * steps, checks again whether the content is stored now, and opens the upload again if it is not.
+ * Opens an upload unless the content is stored. If another process ends the upload between the two steps,
+ * checks again whether the content is stored, and if not, opens the upload again.
  *
  * @param open throws ARTIFACT_UPLOAD_NOT_FOUND if the upload ended meanwhile
  */

@@ -8,8 +8,8 @@ export type ByteRange =
 const RANGE_HEADER = /^bytes=(\d{0,15})-(\d{0,15})$/i;
 
 /**
- * The range of a Range header, or null for the whole content: no header, several ranges, another unit,
- * or an invalid one, all of which a server may ignore (RFC 9110, 14.2).
+ * Parses a Range header; null for the whole content. Ignores several ranges, another unit and invalid ranges,
+ * as a server may (RFC 9110, 14.2).
  */
 export function parseRangeHeader(header: string | undefined): ByteRange | null {
   const [, first = '', last = ''] = RANGE_HEADER.exec(header?.trim() ?? '') ?? [];
@@ -19,8 +19,8 @@ export function parseRangeHeader(header: string | undefined): ByteRange | null {
 }
 
 /**
- * Both ends, inclusive, of a range in content of `bytes`; the end is cut to the content (RFC 9110,
- * 14.1.2). Throws ARTIFACT_RANGE where no byte of it exists.
+ * Resolves a range to its first and last byte, both inclusive, in content of `bytes`. Limits the end to the
+ * content (RFC 9110, 14.1.2). Throws ARTIFACT_RANGE if the content has no byte of the range.
  */
 export function resolveRange(
   range: ByteRange | null,

@@ -1,6 +1,6 @@
 import type { ArtifactStore } from './artifact-store.ts';
 
-/** How many were removed. */
+/** How many uploads and files were removed. */
 export interface CleanUp {
   readonly uploads: number;
   /** Files of crashes that belong to no upload. */

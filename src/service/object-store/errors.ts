@@ -1,8 +1,8 @@
 import { type ErrorKind, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 
 /**
- * The errors of storing and reading artifacts, and their cause: `input` is what the caller sent,
- * `environment` the disk or the object store. Callers choose their answer only by the code.
+ * The errors of storing and reading artifacts, and who caused them: `input` means the request, `environment`
+ * the disk or the object store. Callers choose their response only by the code.
  */
 const KIND_OF = {
   /** A malformed name, digest, size, type or part number. */
@@ -18,7 +18,7 @@ const KIND_OF = {
   ARTIFACT_PARTS_MISSING: 'input',
   /** The upload is dropped, since the wrong part is unknown: begin again. */
   ARTIFACT_DIGEST_MISMATCH: 'input',
-  /** The range asked for lies outside. Attributes: `bytes`, the whole length. */
+  /** The requested range lies outside of the content. Attributes: `bytes`, the length of the content. */
   ARTIFACT_RANGE: 'input',
   /** Disk full, or the object store's quota. */
   ARTIFACT_STORE_FULL: 'environment',
@@ -58,7 +58,7 @@ export class ArtifactError extends VedetteError {
 const FULL_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /**
- * A failed file operation as an error that a user can act on. An ArtifactError stays as it is.
+ * Converts a failed file operation to an error that a user can act on. Returns an ArtifactError as it is.
  * `doing` completes the sentence "The artifact store could not …".
  */
 export function diskError(thrown: unknown, doing: string): ArtifactError {
@@ -83,7 +83,7 @@ export function artifactNotFound(): ArtifactError {
   return new ArtifactError('ARTIFACT_NOT_FOUND', 'There is no such artifact');
 }
 
-/** One digest has one length, so the announced one is wrong. */
+/** The announced length is wrong: content with the same digest has another length. */
 export function otherLength(stored: { readonly bytes: number }): ArtifactError {
   const message = `The artifact of this digest is ${stored.bytes} bytes long, which is not what was announced`;
   return new ArtifactError('ARTIFACT_INVALID', message);

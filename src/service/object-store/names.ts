@@ -16,8 +16,8 @@ function invalid(message: string): ArtifactError {
 }
 
 /**
- * Every name below becomes part of a path or an object's key, so each call checks it against the
- * narrowest form, regardless of checks by the caller.
+ * All names below become part of a path or an object's key. Therefore each call validates them strictly,
+ * regardless of checks by the caller.
  */
 export function checkAccountId(accountId: string): void {
   if (!ACCOUNT_ID.test(accountId)) {
@@ -51,7 +51,7 @@ export function checkDescription(description: ArtifactDescription): void {
   }
 }
 
-/** Equal for the same content of the same owner, so beginning again resumes the upload. */
+/** Returns the same id for the same content of the same owner, so that beginning again resumes the upload. */
 export function uploadIdOf({
   sha256,
   bytes,

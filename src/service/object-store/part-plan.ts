@@ -22,7 +22,7 @@ export function partOf(bytes: number, partBytes: number, n: number): PartPlan {
   return part;
 }
 
-/** Called when a store is created: otherwise S3 would refuse the second part. */
+/** Validates the part size when a store is created: otherwise S3 would only refuse the second part. */
 export function checkPartBytes(partBytes: number): void {
   if (!Number.isSafeInteger(partBytes) || partBytes < MIN_PART_BYTES) {
     const message = `The part size of artifacts must be a whole number of bytes, ${MIN_PART_BYTES} or more`;

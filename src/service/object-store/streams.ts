@@ -11,18 +11,18 @@ function wrongLength(expectedBytes: number, receivedBytes: number, cause?: unkno
 }
 
 /**
- * To be called before the first await: an error of a source without a listener would end the process.
- * `exactly` throws it later.
+ * Prevents an error of the source from ending the process before a listener is added; `exactly` throws the
+ * error later. Call it before the first await.
  */
 export function expectErrors(source: Readable): void {
   source.on('error', () => {});
 }
 
 /**
- * The chunks of a source that must have exactly `expectedBytes`; throws ARTIFACT_PART_LENGTH where it
- * ends early, fails or is longer. Delays the last chunk until the source has ended, so that the start
- * of a longer part is never taken for a whole one. Leaves the source as it is when the reader stops
- * early, and destroys it when the signal aborts.
+ * Yields the chunks of a source that must have exactly `expectedBytes`; throws ARTIFACT_PART_LENGTH if it ends
+ * early, fails or is longer. Delays the last chunk until the source has ended, so that the start of a longer
+ * part is never mistaken for a whole part. Leaves the source open when the reader stops early, and destroys it
+ * when the signal aborts.
  */
 export async function* exactly(
   source: Readable,
@@ -86,10 +86,10 @@ function asError(thrown: unknown): Error {
 }
 
 /**
- * The chunks of a stream, one by one. A stream's own iterator joins waiting chunks into a new one,
- * which copies nearly every byte of a fast source, and the copies stay until the next garbage
- * collection. Throws the error of the source, also where it is destroyed before its end. When the
- * reader stops early, the source stays paused, neither ended nor destroyed.
+ * Yields the chunks of a stream one by one. The iterator of a stream joins waiting chunks into a new one: it
+ * copies nearly every byte of a fast source, and the copies stay in memory until the next garbage collection.
+ * Throws the error of the source, including its destruction before the end. When the reader stops early, leaves
+ * the source paused, neither ended nor destroyed.
  */
 export async function* chunksOf(source: Readable): AsyncGenerator<Buffer, void, undefined> {
   const waiting: Buffer[] = [];

@@ -1,7 +1,7 @@
 import type { Role } from '../../model/enums.ts';
 import { roleCovers } from '../http/access/caller.ts';
 
-/** A group of the provider, or `*` for each of its users, and the role that it has here. */
+/** The role of a group of the provider, or of all users of the provider (`*`). */
 export interface GroupRole {
   readonly group: string;
   readonly role: Role;
@@ -9,7 +9,7 @@ export interface GroupRole {
 
 const EVERYONE = '*';
 
-/** The highest role of the groups of a user (OIDC_ROLE_MAP); null if none has one. */
+/** The highest role among the groups of a user (OIDC_ROLE_MAP); null if no group has a role. */
 export function roleOfGroups(
   groups: readonly string[],
   groupRoles: readonly GroupRole[],

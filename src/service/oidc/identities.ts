@@ -29,11 +29,11 @@ import { deleteIdentities, findUserIdByIdentity, insertIdentity } from './sql.ts
 /** The users of a provider, and their roles. */
 export interface Identities {
   /**
-   * Makes or finds the user, whose role in the account becomes that of the groups.
+   * Finds or creates the user, and sets the user's role in the account according to the groups.
    *
    * @returns the id of the user
-   * @throws ServiceError 403 where no group has a role, the email cannot be used, or the account would
-   *   be without an admin
+   * @throws ServiceError 403 if no group has a role, the email cannot be used, or the account would lose its
+   *   last admin
    */
   admit(user: ProviderUser, client: Pick<Client, 'address'>): Promise<string>;
 }
@@ -60,19 +60,19 @@ export function createIdentities(parts: {
         : 'The account of OIDC_ACCOUNT does not exist: set it to the id of one',
     );
   };
-  /** The user of an identity that is seen for the first time. */
+  /** Finds or creates the user of a new identity. */
   const newIdentity = async (tx: Transaction, user: ProviderUser): Promise<string> => {
     const email = usableEmail(user);
     const { issuer, subject } = user;
     const known = await findUserByEmail(tx, email);
     const userId = known?.id ?? ids();
     const createdAtMs = clock.wallMs();
-    // Whoever has a link could choose a password for this user. Links come before users in every lock.
+    // A person with a link could choose a password for this user. Links are locked before users everywhere.
     if (known === null || user.isEmailVerified === true) await deletePasswordLinks(tx, email);
     if (known === null) {
       await insertUser(tx, { id: userId, email, passwordHash: null, createdAtMs });
     } else if (user.isEmailVerified === true) {
-      // Whoever invited this email may have chosen the password: only the provider proves whose it is.
+      // The person who invited this email may have chosen the password. Only the provider proves who owns the email.
       await removePassword(tx, userId);
       // An earlier holder of the email must not sign in as this user.
       await deleteIdentities(tx, { issuer, userId });
@@ -118,7 +118,7 @@ export function createIdentities(parts: {
       const role = roleOfGroups(user.groups, config.groupRoles);
       const userId = await store.transaction(async (tx) => {
         const accountId = await accountIn(tx);
-        // Two first sign-ins of a user at once make one user.
+        // Two concurrent first sign-ins of a user must create only one user.
         await lockAccount(tx, accountId);
         const known = await findUserIdByIdentity(tx, user);
         if (role === null) {
@@ -135,7 +135,7 @@ export function createIdentities(parts: {
         await withdrawInvitations(tx, { accountId, userId: id, role });
         await record(tx, { accountId, userId: id, address, role });
         await putMembership(tx, { accountId, userId: id, role, createdAtMs: clock.wallMs() });
-        // An open one could give another role later.
+        // An open invitation could give another role later.
         const member = await findMember(tx, { accountId, userId: id });
         if (member !== null) await deleteInvitationsOf(tx, { accountId, email: member.email });
         return id;

@@ -17,7 +17,7 @@ export interface OidcConfig {
   readonly groupRoles: readonly GroupRole[];
   /** The id of the account that users join; null for the oldest. */
   readonly accountId: string | null;
-  /** A session ends so long after the sign-in at the provider, at the latest. */
+  /** Maximum duration of a session after the sign-in at the provider. */
   readonly sessionMaxMs: number;
 }
 
@@ -138,7 +138,7 @@ export function readOidcConfig(env: Environment, publicUrl: string | null): Oidc
   if (clientId === null) throw missing(rows.oidcClientId.name);
   if (clientSecret === null) throw missing(rows.oidcClientSecret.name);
   if (config.groupRoles.length === 0) throw missing(rows.oidcRoleMap.name);
-  // The provider compares the redirect URI with the registered one, and a Host header can be forged.
+  // The redirect URI must be the registered one, and a Host header can be forged.
   if (publicUrl === null) throw missing('PUBLIC_URL');
   return { issuer, clientId, clientSecret, ...config };
 }
@@ -150,13 +150,13 @@ function issuerUrl(text: string): Parsed<string> {
   const host = hostname.replace(/^\[|\]$/g, '');
   const isLoopback =
     host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-  // Issuers are compared as texts, with the slash at their end.
+  // Issuers are compared as texts, including a slash at the end.
   return protocol === 'https:' || isLoopback
     ? { ok: true, value: text }
     : { ok: false, culprit: text };
 }
 
-/** `cn=ops,dc=a` cannot be named: groups with a comma need another claim. */
+/** Parses OIDC_ROLE_MAP. A group with a comma such as `cn=ops,dc=a` cannot be named; it needs another claim. */
 function roleMap(text: string): Parsed<readonly GroupRole[]> {
   const entries = text.split(',').map((each) => each.trim());
   const found: GroupRole[] = [];

@@ -24,12 +24,12 @@ import { ServiceError } from '../errors.ts';
 import { outgoingDispatcher } from '../outgoing/outgoing-dispatcher.ts';
 import type { OidcConfig } from './oidc-config.ts';
 
-/** For each request to the provider. */
+/** The timeout of each request to the provider. */
 const TIMEOUT_SECONDS = 5;
-/** Providers change their endpoints and methods rarely. */
+/** How long the metadata of the provider is cached; it changes rarely. */
 const METADATA_TTL_MS = 3_600_000;
 
-/** What the browser keeps while the user is at the provider. */
+/** The data that the browser keeps while the user signs in at the provider. */
 export interface PendingSignIn {
   readonly state: string;
   readonly nonce: string;
@@ -37,11 +37,11 @@ export interface PendingSignIn {
   readonly verifier: string;
 }
 
-/** The user, as the provider vouches for it. */
+/** The user according to the provider. */
 export interface ProviderUser {
   readonly issuer: string;
   readonly subject: string;
-  /** Null if the provider does not tell it. */
+  /** Null if the provider does not send it. */
   readonly email: string | null;
   /** Null if the provider does not say. */
   readonly isEmailVerified: boolean | null;
@@ -82,7 +82,7 @@ export function createProvider(
   });
   let known: { readonly found: Promise<Configuration>; readonly untilMs: number } | null = null;
 
-  /** One request for all who ask at the same time; a failure is not kept. */
+  /** Caches the metadata. Concurrent callers share one request; a failure is not cached. */
   const configuration = (): Promise<Configuration> => {
     if (known !== null && known.untilMs > clock.monotonicMs()) return known.found;
     const found = discover(config, dispatcher);
@@ -141,7 +141,7 @@ export function createProvider(
         const more: Readonly<Record<string, unknown>> = hasMore
           ? await fetchUserInfo(found, tokens.access_token, claims.sub)
           : {};
-        // Each document says whether its own email is verified, and the two may name different emails.
+        // Each document has its own email and email_verified; the emails of the two may differ.
         const { email, email_verified } = claims.email === undefined ? more : claims;
         const all = { ...more, ...claims, email, email_verified };
         return userIn(all, config.groupsClaim);
@@ -161,7 +161,7 @@ function discover(
 ): Promise<Configuration> {
   const url = new URL(issuer);
   const execute = [enableNonRepudiationChecks];
-  // oidc-config.ts allows it for loopback alone.
+  // oidc-config.ts allows http only for loopback.
   if (url.protocol === 'http:') execute.push(allowInsecureRequests);
   return discovery(url, clientId, clientSecret, clientAuth(clientSecret), {
     execute,
@@ -170,7 +170,7 @@ function discover(
   });
 }
 
-/** Node's own `fetch` does not take the connections of the library. */
+/** A fetch with the dispatcher of our undici: Node's own `fetch` does not accept it. */
 async function fetchBy(
   dispatcher: Dispatcher,
   url: string,
@@ -199,7 +199,7 @@ function userIn(claims: Claims, groupsClaim: string): ProviderUser {
     issuer,
     subject,
     email: typeof email === 'string' ? email : null,
-    // Some providers send it as a text.
+    // Some providers send the boolean as text.
     isEmailVerified: verified === undefined ? null : verified === true || verified === 'true',
     groups: groups.filter((each) => typeof each === 'string'),
   };

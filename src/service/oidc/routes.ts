@@ -70,7 +70,7 @@ export function oidcRoutes({
     app.get(CALLBACK, PAGE, async (request, reply) => {
       try {
         const pending = pendingIn(cookieOf(serviceAddress, request, COOKIE));
-        // It works once, whatever comes of it.
+        // The pending sign-in can be used only once, even if it fails.
         reply.header('set-cookie', cookieFor(serviceAddress, request, '', 0, COOKIE));
         const [, query = ''] = request.url.split('?', 2);
         const callback = new URL(`${serviceAddress.baseUrl(request)}${CALLBACK}?${query}`);

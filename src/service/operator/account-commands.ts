@@ -23,14 +23,14 @@ import type { ArtifactStore } from '../object-store/artifact-store.ts';
 import { openArtifactStore } from '../object-store/artifacts-config.ts';
 import { withExistingStore } from './open-service-store.ts';
 
-/** What every command on the database of the service needs. */
+/** The dependencies of every command on the database of the service. */
 interface CommandParts {
   readonly config: ServiceConfig;
   readonly log: Logger;
 }
 
 /**
- * Lists the accounts, oldest first, a page at a time. Like the other commands here it changes no schema.
+ * Lists the accounts, oldest first, page by page. Like the other commands here, does not migrate the schema.
  *
  * @param onPage returns false to stop
  * @throws VedetteError where no database is named, or it is unavailable or of an earlier release
@@ -61,7 +61,7 @@ export async function exportAccountOfService(
       const wake = await createLocationWake(store, clock);
       try {
         const parts = { store, clock, log, ids: randomUUID, wake, contents, plans: UNLIMITED };
-        // Secrets are not decrypted, nor are users of a provider signed in.
+        // The export neither decrypts secrets nor signs in users of a provider.
         const features = createFeatures({
           ...parts,
           secrets: null,
@@ -85,15 +85,15 @@ interface RemovalRequest {
   readonly idOrName: string;
   /** Leaves the contents of artifacts where they are, and does not open their store. */
   readonly keepsContents: boolean;
-  /** Returns whether to remove it. Nothing has changed before. */
+  /** Returns whether to remove the account. Called before anything is changed. */
   readonly confirm: (account: RemovedAccount, contents: AccountContents) => Promise<boolean>;
   readonly onProgress: (removed: RemovedCounts) => void;
-  /** Ends the removal after a transaction. */
+  /** Stops the removal after the current transaction. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Removes an account with all that it has, on the database of the service.
+ * Removes an account and everything in it from the database of the service.
  *
  * @returns null where it was not confirmed
  * @throws VedetteError where no database is named, it is unavailable or of another release, there is no such
@@ -117,11 +117,11 @@ export async function removeAccountFromService(
     };
     return keepsContents ? await remove(null) : await withContents({ config, log }, remove);
   };
-  // It cannot be undone, and would leave what only the later release knows.
+  // Refuses a later release: the removal cannot be undone, and would leave rows that only that release knows.
   return await withExistingStore(config, log, removeFrom, 'refuse');
 }
 
-/** At each sign-in the service would make the user a member again. */
+/** Refuses the account of OIDC_ACCOUNT: at each sign-in the service would add the user to it again. */
 async function refuseAccountOfProvider(
   store: Store,
   { oidc }: Pick<ServiceConfig, 'oidc'>,

@@ -20,14 +20,14 @@ import {
   withStore,
 } from './open-service-store.ts';
 
-/** What every command on the database of the service needs. */
+/** The dependencies of every command on the database of the service. */
 interface CommandParts {
   readonly config: ServiceConfig;
   readonly log: Logger;
 }
 
 /**
- * Only migrates the database, for deployments that do so before the start.
+ * Migrates the database and ends, for deployments that migrate before the start.
  *
  * @throws VedetteError where no database is named, or it is unavailable
  */
@@ -36,7 +36,7 @@ export async function migrateService({
   log,
   signal,
 }: CommandParts & {
-  /** As of MigrateOptions. Default: never aborts. */
+  /** See MigrateOptions. Default: never aborts. */
   readonly signal?: AbortSignal;
 }): Promise<Migrated> {
   requireNamedDatabase(config);
@@ -45,7 +45,7 @@ export async function migrateService({
 }
 
 /**
- * Makes an account with an admin key, on the database of the service.
+ * Creates an account with an admin key in the database of the service.
  *
  * @throws VedetteError where no database is named, it is unavailable, or the name cannot be used
  */
@@ -81,7 +81,7 @@ export async function inviteUserToService(
 }
 
 /**
- * Makes a link by which a user chooses a new password, on the database of the service.
+ * Creates a link with which a user chooses a new password, in the database of the service.
  *
  * @throws VedetteError where no database is named, it is unavailable, or no user has the email
  */
@@ -103,10 +103,10 @@ function baseOfLinks({ port, publicUrl }: Pick<ServiceConfig, 'port' | 'publicUr
 }
 
 /**
- * Only stores credentials unencrypted again: for a downgrade to the previous release, which cannot read
- * encrypted ones. Creates no database.
+ * Decrypts the stored credentials, for a downgrade to the previous release, which cannot read encrypted ones.
+ * Creates no database.
  *
- * @returns how many checks and locations had encrypted ones
+ * @returns how many checks and locations had encrypted credentials
  * @throws VedetteError where no database is named, it is unavailable or has no tables, a replica is
  *   connected to it, or a credential cannot be decrypted
  */

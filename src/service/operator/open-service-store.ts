@@ -14,7 +14,7 @@ import { StoreError } from '../database/store-errors.ts';
 const DATA_NAMES = ['database', 'database.lock', 'encryption-key', 'artifacts'];
 
 /**
- * For commands on the database of the service: one in memory would be empty, and gone with the process.
+ * Requires a named database, for commands: a database in memory would be empty and lost with the process.
  *
  * @throws VedetteError where neither DATABASE_URL nor DATA_DIR is set
  */
@@ -31,7 +31,7 @@ export function requireNamedDatabase({
 }
 
 /**
- * Opens the configured database for a command that makes no database and changes no schema.
+ * Opens the configured database for a command that neither creates a database nor migrates the schema.
  *
  * @param later what to do with the database of a later release
  * @throws VedetteError where no database is named, it is unavailable, or it has no tables of this release
@@ -52,9 +52,9 @@ export async function withExistingStore<Result>(
 }
 
 /**
- * Otherwise one would be made where it is opened.
+ * Requires an existing database in DATA_DIR: opening it would otherwise create one.
  *
- * @throws VedetteError where DATA_DIR is set and holds no database
+ * @throws VedetteError if DATA_DIR is set and contains no database
  */
 export function requireDatabaseInFolder({
   databaseUrl,

@@ -23,16 +23,16 @@ export interface ClaimLoopParts<Delivery extends Claimed, Result> {
   readonly channel: string;
   /** Nouns for log lines: plural and singular. */
   readonly words: { readonly all: string; readonly one: string };
-  /** Deliveries at once in this process. */
+  /** Maximum number of deliveries that this process sends concurrently. */
   readonly maxSending: number;
-  /** Deliveries at once in this process, including those that wait for others. */
+  /** Maximum number of deliveries claimed by this process, including those that wait for others. */
   readonly maxClaimed: number;
-  /** Claims nothing while fewer than this have room. */
+  /** Claims only if there is room for at least this many deliveries. */
   readonly minClaim: number;
   /**
-   * Makes deliveries before each claim.
+   * Creates deliveries before each claim.
    *
-   * @returns whether it made some, or may make more
+   * @returns whether it created some, or may create more
    */
   prepare?(): Promise<boolean>;
   /** Claims deliveries that are due by `atMs` (epoch milliseconds), with a lease. */
@@ -42,16 +42,16 @@ export interface ClaimLoopParts<Delivery extends Claimed, Result> {
   /** Sends it, outside of any transaction. Must not reject; ends soon after the signal aborts. */
   send(delivery: Delivery, signal: AbortSignal): Promise<Result>;
   /**
-   * Stores what came of it, unless another process has claimed it since.
+   * Stores the outcome of an attempt, unless another process has claimed the delivery since.
    *
-   * @param wasCut the service stopped during the attempt
+   * @param wasCut whether the service stopped during the attempt
    */
   record(
     delivery: Delivery,
     result: Result,
     at: { readonly atMs: number; readonly wasCut: boolean },
   ): Promise<void>;
-  /** Called when it is sent and recorded, or given up until its lease ends. */
+  /** Called when the delivery is sent and recorded, or abandoned until its lease ends. */
   onEnd(delivery: Delivery): void;
 }
 
@@ -62,7 +62,7 @@ const MAX_BACK_OFF_MS = 30_000;
 const GRACE_MS = 3_000;
 const RECORD_TRIES = 5;
 const RECORD_AGAIN_MS = 2_000;
-/** Claims of one delivery: stops one that crashes the process each time. */
+/** Maximum number of claims of one delivery: stops a delivery that crashes the process each time. */
 const MAX_CLAIMS = 20;
 
 /** The outcome of a delivery that was claimed too often; null for any other. */
@@ -72,9 +72,9 @@ export function tooManyClaims({ attempt }: Claimed): SendOutcome | null {
 }
 
 /**
- * Sends what an outbox table holds: claims deliveries with a lease, sends them outside of any transaction
- * and records what came of them. Where the process ends in between, another one sends a delivery again
- * after its lease: at least once, usually once.
+ * Sends the deliveries of an outbox table: claims them with a lease, sends them outside of any transaction and
+ * records the outcome. If the process ends in between, another process sends the delivery again after its lease:
+ * delivery is at least once, usually exactly once.
  */
 export class ClaimLoop<Delivery extends Claimed, Result> {
   readonly #parts: ClaimLoopParts<Delivery, Result>;
@@ -82,7 +82,7 @@ export class ClaimLoop<Delivery extends Claimed, Result> {
   readonly #queue: PQueue;
   /** Aborts the attempts in flight, GRACE_MS after the stop. */
   readonly #cut = new AbortController();
-  /** Epoch milliseconds. Deliveries due by then are claimed, as far as there is room. */
+  /** Deliveries that were due by this time (epoch milliseconds) have been claimed, as far as there was room. */
   #claimedAtMs = 0;
 
   constructor(parts: ClaimLoopParts<Delivery, Result>) {
@@ -111,14 +111,14 @@ export class ClaimLoop<Delivery extends Claimed, Result> {
         isFailing = true;
         waitMs = backoff.next();
       }
-      // Zero: a delivery came due meanwhile.
+      // Zero: a delivery became due in the meantime.
       if (waitMs > 0) await this.#wake.wait(clock, waitMs, signal);
     }
     await this.#finish();
     await endListening();
   }
 
-  /** Where it fails, deliveries wait for the next poll. */
+  /** Listens for notifications. If this fails, deliveries wait for the next poll. */
   async #listen(): Promise<() => Promise<void>> {
     const { store, log, channel, words } = this.#parts;
     try {

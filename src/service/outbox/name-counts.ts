@@ -1,4 +1,4 @@
-/** How many there are of each name. */
+/** Counts by name. */
 export class NameCounts {
   readonly #counts = new Map<string, number>();
 

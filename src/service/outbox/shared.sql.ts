@@ -1,7 +1,7 @@
 import { storableText } from '../../runtime/text/storable-text.ts';
 import type { Sql } from '../database/store.ts';
 
-/** What is stored of an attempt. */
+/** The stored outcome of an attempt. */
 export interface AttemptOutcome {
   readonly state: 'waiting' | 'sent' | 'failed';
   /** When the next attempt of a waiting delivery is due. */
@@ -9,11 +9,11 @@ export interface AttemptOutcome {
   /** The status of HTTP or SMTP. */
   readonly status: number | null;
   readonly error: string | null;
-  /** The start of the receiver's answer; left out for a table that stores none. */
+  /** The start of the receiver's answer; omitted for a table that stores none. */
   readonly answer?: string | null;
 }
 
-/** @returns whether the owner still had the claim of that attempt; else it stores nothing */
+/** Stores the outcome only if the owner still has the claim of that attempt. @returns whether it does */
 export async function recordAttempt(
   sql: Sql,
   {

@@ -4,7 +4,7 @@ import { systemClock } from '../../runtime/clock.ts';
 
 /** Limits of establishing a connection. */
 export interface ConnectLimits {
-  /** For each step: the look-up, to the peer or proxy, the tunnel, TLS with the peer behind it. */
+  /** For each step: look-up, connection to the peer or proxy, tunnel, TLS with the peer behind it. */
   readonly timeoutMs: number;
   /** Ends connections in progress, not established ones. */
   readonly signal: AbortSignal;
@@ -32,7 +32,7 @@ export function abortable(
 }
 
 /**
- * Waits for a step that cannot be cancelled; how it ends later is ignored.
+ * Waits for a step that cannot be cancelled. Ignores its outcome after the limit.
  *
  * @throws the reason of the signal, or what `late` returns
  */

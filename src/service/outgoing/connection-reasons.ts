@@ -22,7 +22,7 @@ const REASONS: Readonly<Record<string, string>> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'the answer was not TLS',
 };
 
-/** Why there is no connection, with the code; `no response` where nothing else is known. */
+/** Explains a failed connection, with the code; `no response` if nothing else is known. */
 export function connectionReason(thrown: unknown, connectTimeoutMs: number): string {
   const code = connectionCode(thrown);
   if (code === null) return 'no response';

@@ -11,7 +11,7 @@ const forJson: Escape = (text) => JSON.stringify(text).slice(1, -1);
 /** For a value in application/x-www-form-urlencoded. */
 const forForm: Escape = (text) => encodeURIComponent(text).replaceAll('%20', '+');
 
-/** By the content type of the body: JSON, form, HTML and XML; other types need no escaping. */
+/** Chooses the escaping by the content type of the body: JSON, form, HTML, XML; others need none. */
 export function escapeFor(contentType: string): Escape {
   const [type = ''] = contentType.toLowerCase().split(';');
   const essence = type.trim();

@@ -5,20 +5,20 @@ import { type ConnectLimits, withinLimits } from './connect-limits.ts';
 import type { ReachableAddresses } from './reachable-addresses.ts';
 
 export const DENIED_CODE = 'VEDETTE_DENIED';
-/** Like the resolver's own code for no answer in time. */
+/** The resolver's own code for a timeout. */
 const LATE_CODE = 'ETIMEOUT';
 
 class DeniedError extends Error {
   readonly code = DENIED_CODE;
 }
 
-/** Does not name the address: readers of the log must not learn the service's network. */
+/** The error does not contain the address: readers of the log must not learn about the service's network. */
 function denied(hostname: string, reason: string): DeniedError {
   return new DeniedError(`${hostname} may not be reached: ${reason}`);
 }
 
 /**
- * For a URL whose host is an address, which needs no lookup.
+ * Checks the host of a URL if it is an address, which needs no lookup.
  *
  * @throws an Error with the code DENIED_CODE
  */
@@ -28,7 +28,7 @@ export function refuseDenied(hostname: string, { guard, reason }: ReachableAddre
   if (guard.deniedBy(bare) !== null) throw denied(bare, reason);
 }
 
-/** A lookup for sockets without denied addresses: the socket connects to the address it checked. */
+/** A lookup for sockets that returns no denied addresses: sockets connect only to addresses that were checked. */
 export function guardedLookup(reachable: ReachableAddresses): LookupFunction {
   const { guard, reason } = reachable;
   return (hostname, options, callback) => {
@@ -54,8 +54,8 @@ export function guardedLookup(reachable: ReachableAddresses): LookupFunction {
 }
 
 /**
- * The addresses of a host that may be reached, in the order of the system's resolver, which has long time
- * limits of its own and cannot be interrupted.
+ * Resolves a host to the addresses that may be reached, in the order of the system's resolver. That has long
+ * timeouts of its own and cannot be cancelled.
  *
  * @throws an Error with the code DENIED_CODE or that of the look-up, or the reason of the signal
  */

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** The base of links in messages; the address may be known only after the start. */
+/** The base of links in messages, which may become known only after the start. */
 export interface LinkBase {
   /** Without a slash at its end; null while there is none: then messages have no links. */
   readonly url: string | null;
@@ -10,8 +10,8 @@ export interface LinkBase {
 const REACHED: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 
 /**
- * PUBLIC_URL; without it, the address that the service listens on, once it is set. That is right only for
- * readers on the same machine, as those of `vedette up` are.
+ * PUBLIC_URL, or else the address that the service listens on, once it is set. Such links work only on the
+ * same machine, where the users of `vedette up` are.
  */
 export class ServiceLinkBase implements LinkBase {
   #url: string | null;

@@ -5,7 +5,7 @@ import { notSent, type SendOutcome } from './send-outcome.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 10_000;
-/** RFC 5321 4.2.1: a command that failed for good. */
+/** RFC 5321 4.2.1: a permanent failure. */
 const PERMANENT = 500;
 /** The commands whose answer may be about the recipient. */
 const RECIPIENT_COMMANDS = ['RCPT TO', 'DATA'];
@@ -13,7 +13,7 @@ const RECIPIENT_COMMANDS = ['RCPT TO', 'DATA'];
 const SERVER_CODES = [421, 451, 452, 454, 455, 500, 502, 503, 504, 530, 534, 535, 538];
 /** RFC 3463 3: the mail system, the network, the protocol, and policy, such as a relay that denies us. */
 const SERVER_SUBJECTS = ['3', '4', '5', '7'];
-/** RFC 5321 4.2.3. Stands for an answer whose code cannot be read. */
+/** RFC 5321 4.2.3. Used for an answer whose code cannot be read. */
 const ACCEPTED = 250;
 
 /** A mail to one address. */
@@ -29,9 +29,9 @@ export interface Mail {
 }
 
 export type MailOutcome = SendOutcome & {
-  /** Whether the mail server refuses this recipient for good. */
+  /** Whether the mail server refuses this recipient permanently. */
   readonly refusesAddress: boolean;
-  /** Whether it failed for this recipient. Else it says nothing about the address: every mail fails so. */
+  /** Whether the failure concerns this recipient. Otherwise every mail fails, whatever the address. */
   readonly isOfRecipient: boolean;
 };
 
@@ -40,18 +40,18 @@ export type SendMail = (mail: Mail, signal: AbortSignal) => Promise<MailOutcome>
 
 export interface Mailer {
   readonly send: SendMail;
-  /** Ends its connections, and what is being sent. */
+  /** Closes all connections, including those that are sending. */
   close(): void;
 }
 
-/** Mails of a connection: mail servers often end one after about 100. */
+/** Maximum number of mails on a connection: mail servers often close one after about 100. */
 const MAX_MAILS = 100;
-/** Shorter than SOCKET_TIMEOUT_MS: connections end with QUIT. */
+/** Shorter than SOCKET_TIMEOUT_MS, so that idle connections end with QUIT. */
 const IDLE_MS = 5_000;
-/** Once: a mail server may have ended a connection that was idle. */
+/** A mail is sent again once, because the mail server may have closed an idle connection. */
 const MAX_REQUEUES = 1;
 
-/** Opens one connection for each mail; with `maxConnections` at most so many, for many mails each. */
+/** Opens one connection for each mail; with `maxConnections`, pools that many connections. */
 export function createMailer(
   { host, port, secure, auth, requireTls, from }: Smtp,
   { maxConnections }: { readonly maxConnections?: number } = {},
@@ -66,7 +66,7 @@ export function createMailer(
     greetingTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: SOCKET_TIMEOUT_MS,
     dnsTimeout: CONNECT_TIMEOUT_MS,
-    // A notice must not make the service read a file or a URL.
+    // The content of a notice must not make the service read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   };

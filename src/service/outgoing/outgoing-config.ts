@@ -55,10 +55,10 @@ export const NO_OUTGOING: OutgoingConfig = {
 };
 
 const MAX_NETWORKS = 1000;
-/** Where clouds serve the credentials of a machine; receivers of alerts are never there. */
+/** Addresses at which clouds provide the credentials of a machine; no receiver of alerts has such an address. */
 const OWN_MACHINE_DATA = ['169.254.0.0/16', 'fe80::/10', 'fd00:ec2::254'];
 const LOOPBACK = ['127.0.0.0/8', '::1'];
-/** Addresses of any machine itself and of private networks. */
+/** Loopback addresses and private networks. */
 const INTERNAL = [
   ...LOOPBACK,
   // RFC 1122 3.2.1.3, RFC 4291 2.5.2: they reach the machine itself.

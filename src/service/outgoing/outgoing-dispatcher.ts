@@ -15,7 +15,7 @@ import type { ReachableAddresses } from './reachable-addresses.ts';
 
 export interface DispatcherOptions extends Omit<Agent.Options, 'connect'> {
   readonly proxies: Proxies;
-  /** null: all, for addresses in the service's own configuration. */
+  /** null: all addresses, for URLs in the service's own configuration. */
   readonly reachable: ReachableAddresses | null;
   /** For each step: see ConnectLimits. */
   readonly connectTimeoutMs: number;
@@ -94,18 +94,18 @@ export function outgoingDispatcher({
     }
     // RFC 9112 3.2.2. Most proxies refuse a tunnel to any port but 443.
     const path = `${url.origin}${request.path}`;
-    // Also without credentials: users of the service must not guess those of the proxy.
+    // Set even without credentials: users of the service must not be able to send their own to the proxy.
     const own = { 'proxy-authorization': proxy.authorization ?? undefined };
     return dispatch({ ...request, path, headers: { ...headersOf(request), ...own } }, handler);
   });
 }
 
-/** The agent leaves connections in progress to their time limits: its `destroy` aborts them now. */
+/** Makes `destroy` of the agent also abort connections in progress, which it would leave to their timeouts. */
 function endingWith(agent: Agent, ended: AbortController): Agent {
   const destroy = agent.destroy.bind(agent) as (...args: unknown[]) => Promise<void>;
   return Object.assign(agent, {
     destroy(...args: unknown[]) {
-      // First, so that requests fail with the error of the agent.
+      // Called first, so that requests fail with the error of the agent.
       const destroyed = destroy(...args);
       ended.abort();
       return destroyed;
@@ -113,7 +113,7 @@ function endingWith(agent: Agent, ended: AbortController): Agent {
   });
 }
 
-/** Behind a proxy, the service may have no name server that knows the host. */
+/** Resolves the host. Behind a proxy, the service may have no name server that knows it. */
 async function addressesOf(
   hostname: string,
   reachable: ReachableAddresses,
@@ -142,7 +142,7 @@ function urlOf({ protocol, hostname, port }: buildConnector.Options): URL {
 
 type Headers = Readonly<Record<string, string | string[] | undefined>>;
 
-/** undici has them as an object, or as names and values in turn. */
+/** Returns the headers as an object; undici also accepts a flat list of names and values. */
 function headersOf({ headers }: Dispatcher.DispatchOptions): Headers {
   if (headers === undefined || headers === null) return {};
   if (Symbol.iterator in headers) throw new TypeError('headers of a request are an object');

@@ -15,12 +15,12 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** null for none. */
   readonly body: string | null;
-  /** Whether DELIVERY_DENY applies: not to addresses in the service's own configuration. */
+  /** Whether DELIVERY_DENY applies. It does not apply to URLs in the service's own configuration. */
   readonly isGuarded: boolean;
 }
 
 export type HttpOutcome = SendOutcome & {
-  /** Whether the receiver failed. Else it may be our network or configuration that did. */
+  /** Whether the receiver caused the failure. Otherwise our network or configuration may have. */
   readonly isOfReceiver: boolean;
 };
 
@@ -35,15 +35,15 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const HEADERS_TIMEOUT_MS = 10_000;
 const BODY_TIMEOUT_MS = 5_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** The most bytes of the answer. More than the log shows: a secret that is cut cannot be masked. */
+/** Maximum number of bytes read of the answer. More than the log shows, since a truncated secret cannot be masked. */
 const MAX_RESPONSE_BYTES = 4 * 1024;
-/** A longer wait would delay the notice of a recovery too much. */
+/** Maximum wait: a longer one would delay the notice of a recovery too much. */
 export const MAX_RETRY_AFTER_MS = 300_000;
 
 /**
- * Does not follow redirects, and reads only the start of an answer.
+ * Creates a client that does not follow redirects and reads only the start of an answer.
  *
- * @param reachable by requests that are guarded; null if none is
+ * @param reachable the addresses for guarded requests; null if there are no such requests
  */
 export function createOutgoingHttp(
   reachable: ReachableAddresses | null,
@@ -64,7 +64,7 @@ export function createOutgoingHttp(
           // A new connection for each request: a reused one may be dead.
           reset: true,
         });
-        // RFC 9110 15.5.8: only proxies answer so.
+        // RFC 9110 15.5.8: only proxies send this status.
         const isOfProxy =
           answer.statusCode === 407 &&
           url.protocol === 'http:' &&
@@ -84,7 +84,7 @@ export function createOutgoingHttp(
 }
 
 /**
- * Connects directly, or through the proxies.
+ * Returns a dispatcher that connects directly or through the proxies.
  *
  * @param reachable null: all addresses
  */
@@ -138,13 +138,13 @@ function outcomeOf(
   };
 }
 
-/** RFC 9110 10.2.3, only in seconds: a date would need synchronised clocks. */
+/** Parses Retry-After (RFC 9110 10.2.3) in seconds. Ignores dates: they would need synchronised clocks. */
 function retryAfterOf(value: string | readonly string[] | undefined): number | null {
   if (typeof value !== 'string' || !/^\d{1,9}$/.test(value)) return null;
   return Math.min(Number(value) * 1000, MAX_RETRY_AFTER_MS);
 }
 
-/** Codes of failures of the receiver, not of our own network, name server or trusted certificates. */
+/** Error codes caused by the receiver, not by our own network, name server or trusted certificates. */
 const RECEIVER_CODES: readonly string[] = [
   'ECONNREFUSED',
   'ECONNRESET',
@@ -170,7 +170,7 @@ function failureOf(thrown: unknown, signal: AbortSignal): SendOutcome {
   return notSent(reasonOf(thrown), { isFinal: isDenied(thrown) });
 }
 
-/** Why a request failed, in words for the user who configured its URL. */
+/** Explains a failed request to the user who configured its URL. */
 export function reasonOf(thrown: unknown): string {
   if (isDenied(thrown) && thrown instanceof Error) return thrown.message;
   if (thrown instanceof ProxyError) return thrown.message;

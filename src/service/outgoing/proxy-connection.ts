@@ -11,12 +11,12 @@ import { connectionReason } from './connection-reasons.ts';
 export const PROXY_CODE = 'VEDETTE_PROXY';
 
 /**
- * Why there is no connection through a proxy, in words for users: they learn the variable, not the
- * operator's network. Has nothing else of the proxy, since the log prints all fields of an error.
+ * Explains to users why a connection through a proxy failed. Names only the variable, not the operator's
+ * network. Contains nothing else about the proxy, since the log prints all fields of an error.
  */
 export class ProxyError extends Error {
   readonly code = PROXY_CODE;
-  /** Whether it is the receiver that cannot be reached or found. Else the proxy or its configuration failed. */
+  /** Whether the receiver could not be reached or found. Otherwise the proxy or its configuration failed. */
   readonly isOfReceiver: boolean;
 
   constructor(message: string, { isOfReceiver = false } = {}) {
@@ -26,7 +26,7 @@ export class ProxyError extends Error {
 }
 
 /**
- * Connects to a proxy by the system's resolver, with TLS if its URL begins with https.
+ * Connects to a proxy, with TLS if its URL begins with https. Resolves its name with the system's resolver.
  *
  * @throws ProxyError
  */
@@ -71,7 +71,7 @@ export async function connectThroughProxy(
     const answer = await tunnelOver(socket, { hostname, port, authorization }, limits);
     if (answer.ok) return socket;
     last = answer;
-    // Only then may another address help.
+    // Another address can help only after such a status.
     if (answer.ended !== 'answered' || answer.status < 500) break;
   }
   if (last === null) throw new ProxyError('there is no address to connect to');
@@ -81,7 +81,7 @@ export async function connectThroughProxy(
 /** More would take longer than a notice may. */
 const MAX_HOSTS = 3;
 
-/** As in RFC 8305 4: a name may have many addresses of the family that the proxy cannot reach. */
+/** Alternates families (RFC 8305 4): a name may have many addresses of a family that the proxy cannot reach. */
 function alternatingFamilies(hosts: readonly string[]): readonly string[] {
   const isV6 = isIPv6(hosts[0] ?? '');
   const first = hosts.filter((host) => isIPv6(host) === isV6);
@@ -123,7 +123,7 @@ function tunnelOver(
       });
     const onAbort = (): void =>
       settle({ ok: false, ended: 'broken', what: 'the service ended the connection' });
-    // For the whole head: the idle timeout of the socket would start again with each byte.
+    // Limits the time for the whole head: the idle timeout of the socket would restart with each byte.
     const cancel = systemClock.after(timeoutMs, onTimeout);
     signal.addEventListener('abort', onAbort, { once: true });
     release = requestTunnel(socket, request, settle);
@@ -135,13 +135,13 @@ function tunnelOver(
 /** Statuses of proxies that could not connect to a host or find its name. */
 const UNREACHED: readonly number[] = [500, 502, 503, 504];
 
-/** A proxy that waits for a host that does not answer waits longer than the service waits for the proxy. */
+/** Whether a refusal concerns the receiver. Includes timeouts: a proxy waits for a silent host longer than we wait. */
 function isOfReceiver(refusal: Refusal): boolean {
   if (refusal.ended === 'answered') return UNREACHED.includes(refusal.status);
   return refusal.ended === 'timed-out';
 }
 
-/** Without the proxy's own words, which may repeat the credentials. */
+/** Describes a refusal without text from the proxy, which may repeat the credentials. */
 function refusalText({ variable, authorization }: ChosenProxy, refusal: Refusal): string {
   const proxy = `the proxy of ${variable}`;
   if (refusal.ended !== 'answered') return `no tunnel through ${proxy}: ${refusal.what}`;

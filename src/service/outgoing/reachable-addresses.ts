@@ -6,7 +6,7 @@ import { hostKey } from '../../runtime/net/host-names.ts';
 /** Which addresses may be reached, and why others may not. */
 export interface ReachableAddresses {
   readonly guard: AddressGuard;
-  /** Whether all addresses of a name may be reached, so that none is checked. */
+  /** Whether all addresses of a name may be reached, without checking them. */
   allowsName(hostname: string): boolean;
   /** Follows `may not be reached: `. */
   readonly reason: string;
@@ -14,9 +14,9 @@ export interface ReachableAddresses {
 
 /** A name of DELIVERY_ALLOW. */
 export interface AllowedName {
-  /** As hostKey writes it. */
+  /** The name in the form of hostKey. */
   readonly name: string;
-  /** All names below it, and not the name itself. */
+  /** Whether the entry matches all names below it instead of the name itself. */
   readonly isBelow: boolean;
 }
 
@@ -30,15 +30,15 @@ export function allowedEntry(text: string): Parsed<Allowed> {
   const parsed = network(text);
   if (parsed.ok) return parsed;
   const [, wildcard, name = ''] = NAME.exec(text) ?? [];
-  // Dotted numbers that are no address (10.0.0.256) can be no receiver.
+  // Dotted numbers that are not an address (10.0.0.256) cannot be a host name.
   if (name === '' || /^[\d.]+$/.test(name)) return { ok: false, culprit: text };
   return { ok: true, value: { name: hostKey(name), isBelow: wildcard !== undefined } };
 }
 
-/** Why an address of which DELIVERY_DENY has the network may not be reached. */
+/** The reason for addresses in a network of DELIVERY_DENY. */
 export const DELIVERY_DENY_REASON = 'DELIVERY_DENY denies its network';
 
-/** What DELIVERY_DENY does not deny, or DELIVERY_ALLOW allows. */
+/** The addresses that DELIVERY_DENY does not deny or DELIVERY_ALLOW allows. */
 export function reachableAddresses({
   deny,
   allow,
@@ -59,7 +59,7 @@ export function reachableAddresses({
   };
 }
 
-/** What the guard allows, whatever DELIVERY_ALLOW has. */
+/** The addresses that the guard allows, regardless of DELIVERY_ALLOW. */
 export function guardedAddresses(guard: AddressGuard, reason: string): ReachableAddresses {
   return { guard, allowsName: () => false, reason };
 }

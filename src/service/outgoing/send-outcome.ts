@@ -28,7 +28,7 @@ export function notSent(error: string, { isFinal = false } = {}): SendOutcome {
 }
 
 /**
- * @param remark a problem that did not prevent the attempt; null for none. It stands after those that there are
+ * @param remark a problem that did not prevent the attempt; null for none. Appended to existing remarks
  */
 export function withRemark(outcome: SendOutcome, remark: string | null): SendOutcome {
   if (remark === null) return outcome;
@@ -39,5 +39,5 @@ export function withRemark(outcome: SendOutcome, remark: string | null): SendOut
   };
 }
 
-/** For name lookup, connection, request and answer of one attempt together. */
+/** Limits the total time of one attempt: name lookup, connection, request and answer. */
 export const SEND_LIMIT_MS = 20_000;

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /**
- * The headers by which a receiver recognises the sender, and repeats: src/service/README.md,
+ * The headers with which a receiver verifies the sender and recognises repeated messages: src/service/README.md,
  * "Notifications: email, webhook, Slack, SMS". `x-service-signature` is the HMAC-SHA256 of the
  * body's bytes as they are sent, with the webhook's secret as UTF-8, in hexadecimal digits; without
  * a secret there is none.

@@ -6,15 +6,15 @@ const HELPERS = ['json', 'eq'];
 const ALLOWED =
   'only if, unless and each begin a block, and only json and eq are helpers beside them';
 const MAX_DEPTH = 12;
-/** There are 25 variables. Each tag takes at least 50 µs to parse and compile. */
+/** Each tag takes at least 50 µs to parse and compile. There are only 25 variables. */
 const MAX_TAGS = 200;
-/** Each may begin a nested call, which is slow to parse. */
+/** Each bracket may begin a nested call, which is slow to parse. */
 const MAX_BRACKETS = 200;
-/** The most parts of `a.b.c`; the names of variables have no dots. */
+/** Maximum number of parts in `a.b.c`; names of variables contain no dots. */
 const MAX_PATH_PARTS = 8;
-/** Of a message of the parser that is one line. */
+/** Maximum length of a parser message that has one line. */
 const MAX_PROBLEM_CHARS = 100;
-/** In JSON, where a tag is the last value of an object. */
+/** A frequent mistake in JSON if a tag is the last value of an object. */
 const TOO_MANY_BRACES = /(?<!\{)\{\{(?!\{)[^{}]*\}\}\}/;
 
 export type ParsedTemplate =
@@ -22,9 +22,8 @@ export type ParsedTemplate =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Parses a template, or says why it is not allowed. Refused are partials and decorators, which can
- * recurse; nested loops, which can run for very long; undocumented helpers; and more tags than
- * compile in a short time.
+ * Parses a template, or returns why it is not allowed. Refuses partials and decorators, which can recurse; nested
+ * loops, which can run for very long; undocumented helpers; and more tags than can be compiled in a short time.
  */
 export function parseTemplate(template: string): ParsedTemplate {
   const refuse = (problem: string): ParsedTemplate => ({ ok: false, problem });
@@ -36,7 +35,7 @@ export function parseTemplate(template: string): ParsedTemplate {
   }
   let program: hbs.AST.Program;
   try {
-    // The compiler does the processing, of white space around blocks.
+    // The compiler strips white space around blocks later.
     program = Handlebars.parseWithoutProcessing(template);
   } catch (thrown) {
     const hint = TOO_MANY_BRACES.test(template) ? '; }}} needs a space between }} and }' : '';
@@ -158,8 +157,8 @@ function nameOf(path: hbs.AST.Expression): string {
 }
 
 /**
- * The parser's messages have several lines: the number of the line, the template up to where it is wrong and
- * a little further, a pointer to that character, and the names of tokens that nobody types.
+ * Shortens a message of the parser. It has several lines: the line number, the template around the error, a
+ * pointer to the character, and internal names of tokens.
  */
 function syntaxProblem(message: string): string {
   const [first = '', template, pointer] = message.split('\n');

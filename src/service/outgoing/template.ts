@@ -14,7 +14,7 @@ export type RenderedTemplate =
 const MAX_RENDERED_CHARS = 256 * 1024;
 const MAX_CACHED = 200;
 
-const TOO_LONG = `what it makes is longer than ${MAX_RENDERED_CHARS} characters`;
+const TOO_LONG = `its output is longer than ${MAX_RENDERED_CHARS} characters`;
 
 /**
  * Bounds the output of one rendering while it grows: a template of 10 KB can contain a text of 10 KB,
@@ -23,7 +23,7 @@ const TOO_LONG = `what it makes is longer than ${MAX_RENDERED_CHARS} characters`
 class Budget {
   #chars = MAX_RENDERED_CHARS;
 
-  /** @throws where the text exceeds what is left */
+  /** @throws if the text exceeds the remaining budget */
   take(text: string): string {
     this.#chars -= text.length;
     if (this.#chars < 0) throw new Error(TOO_LONG);
@@ -39,7 +39,7 @@ class EscapedText {
   readonly #text: string;
   readonly #escaper: Escape;
   readonly #budget: Budget;
-  /** Escaped once in a rendering, however often the template contains it. */
+  /** The escaped text, cached because the template may contain it many times. */
   #escaped: string | null = null;
 
   constructor(text: string, escaper: Escape, budget: Budget) {
@@ -76,7 +76,7 @@ class EscapedList extends Array<EscapedText> {
     return this.#joined;
   }
 
-  // Else `map` would create another EscapedList.
+  // Otherwise `map` would create another EscapedList.
   static override get [Symbol.species](): ArrayConstructor {
     return Array;
   }
@@ -118,7 +118,7 @@ const cache = new Map<string, Compiled>();
 function compiled(template: string): Compiled {
   const known = cache.get(template);
   if (known !== undefined) {
-    // Those of deliveries outlive the many that are only previewed.
+    // Moves the template to the end of the map: templates of deliveries then outlive those of previews.
     cache.delete(template);
     cache.set(template, known);
     return known;
@@ -139,8 +139,8 @@ const COMPILE_OPTIONS: CompileOptions = {
 };
 
 /**
- * Renders a user's template. Refuses before compilation what template-rules.ts does not allow: so
- * rendering ends soon and reads nothing but the variables.
+ * Renders a user's template. Refuses, before compilation, what template-rules.ts does not allow. Therefore
+ * rendering ends soon and can read only the variables.
  */
 export function renderTemplate(
   template: string,
@@ -156,7 +156,7 @@ export function renderTemplate(
   }
   budgets.set(context, budget);
   try {
-    // Explicit, since Handlebars writes a warning to the console where it decides by itself.
+    // Set explicitly, since Handlebars otherwise writes a warning to the console.
     const text = program.run(context, {
       allowProtoPropertiesByDefault: false,
       allowProtoMethodsByDefault: false,
@@ -171,7 +171,7 @@ function wrapped(value: Value, escaper: Escape, budget: Budget): unknown {
   if (Array.isArray(value)) {
     return EscapedList.from(value, (item: string) => new EscapedText(item, escaper, budget));
   }
-  // `if` must take an empty text for false.
+  // `if` must treat an empty text as false.
   return typeof value === 'string' && value !== ''
     ? new EscapedText(value, escaper, budget)
     : value;

@@ -16,7 +16,7 @@ export interface OwnHeartbeatParts {
   readonly log: Logger;
   /** Whether the database accepts results. */
   readonly takesResults: () => Promise<boolean>;
-  /** null: nothing is requested. */
+  /** null: no URL is requested. */
   readonly config: OwnHeartbeatConfig | null;
   /** Default: none. */
   readonly proxies?: Proxies;
@@ -27,18 +27,18 @@ export const HEARTBEAT_RESULTS = ['sent', 'failed', 'skipped'] as const;
 export type HeartbeatResult = (typeof HEARTBEAT_RESULTS)[number];
 
 /**
- * Tells another monitor each minute that the service works: src/service/README.md, "The end of the
+ * Notifies another monitor every minute that the service works: src/service/README.md, "The end of the
  * service".
  */
 export interface OwnHeartbeat {
-  /** Of this process. */
+  /** Counts of this process. */
   readonly counts: Readonly<Record<HeartbeatResult, number>>;
-  /** Until the signal aborts. Logs failures, at most once an hour while they last. */
+  /** Requests the URL until the signal aborts. Logs failures, at most once an hour while they last. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
 const EVERY_MS = 60_000;
-/** A database that answers later does not work. */
+/** A database that takes longer counts as not working. */
 const DATABASE_LIMIT_MS = 10_000;
 const LOG_EVERY_MS = 3_600_000;
 
@@ -54,7 +54,7 @@ export function createOwnHeartbeat(parts: OwnHeartbeatParts): OwnHeartbeat {
       if (config === null) return;
       const http = createOutgoingHttp(null, proxies);
       const url = new URL(config.url);
-      // The receiver may read a token from the path.
+      // Only the host is logged: the path may contain a token.
       const fields = { host: url.host };
 
       const beat = async (): Promise<HeartbeatResult> => {

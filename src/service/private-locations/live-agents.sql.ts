@@ -6,7 +6,7 @@ import type { Sql } from '../database/store.ts';
 const HAS_AGENT = `exists (select from agents g
   where g.location_id = l.id and g.lease_until > now())`;
 
-/** Those of the locations that an agent serves. */
+/** Returns the locations among these that have a live agent. */
 export async function slugsWithAgents(
   sql: Sql,
   { accountId, slugs }: { readonly accountId: string; readonly slugs: readonly string[] },

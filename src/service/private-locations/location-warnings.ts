@@ -2,7 +2,7 @@ import type { Sql } from '../database/store.ts';
 import type { Warning } from '../http/resources/warnings.ts';
 import { slugsWithAgents } from './live-agents.sql.ts';
 
-/** The most locations that warnings name one by one. */
+/** Maximum number of locations that warnings name individually. */
 const MAX_NAMED = 20;
 
 /** A warning for the public locations of a check or a group; none if it names none. */

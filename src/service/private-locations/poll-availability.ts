@@ -1,12 +1,12 @@
 import type { Clock } from '../../runtime/clock.ts';
 
-/** The clocks of replicas differ by less. */
+/** A larger difference is a step of the clock: the clocks of replicas differ by less. */
 const MAX_STEP_MS = 2_000;
 
 /**
- * For how long agents could poll this replica without an interruption. An interruption is a start of
- * the service, a failure of its database, a suspended process, a machine that slept, and a step of the
- * clock, after which leases seem to have expired.
+ * Measures for how long agents have been able to poll this replica without interruption. Interruptions are a
+ * start of the service, a failure of its database, a suspended process, a machine that slept, and a step of
+ * the clock, after which leases seem to have expired.
  */
 export class PollAvailability {
   readonly #clock: Clock;
@@ -31,7 +31,7 @@ export class PollAvailability {
     return now.monotonicMs - this.#sinceMs;
   }
 
-  /** A scan failed, or the database stalled. */
+  /** Call it if a scan failed or the database stalled. */
   interrupt(): void {
     this.#last = null;
   }

@@ -47,13 +47,12 @@ export interface PrivateLocations {
   list(accountId: string, page: Page): Promise<readonly PrivateLocation[]>;
   /** Which of the first 1,000 have a live agent. Oldest first. */
   availability(accountId: string): Promise<readonly LocationAvailability[]>;
-  /** How the agents of each location are. Oldest location first. */
+  /** The state of the agents of each location. Oldest location first. */
   statuses(accountId: string, page: Page): Promise<readonly LocationStatus[]>;
   /** @throws ServiceError 404 */
   status(key: AccountKey): Promise<LocationStatus>;
   /**
-   * Replaces the given fields. The slug does not change; a mask in `proxyUrl` stands for the stored
-   * password.
+   * Replaces the given fields. The slug does not change; a mask in `proxyUrl` keeps the stored password.
    */
   update(
     key: AccountKey,
@@ -70,7 +69,7 @@ export interface PrivateLocations {
 
 /** Ignored in an update. */
 const RESPONSE_ONLY = ['silentSince', 'created_at', 'updated_at'];
-/** Checks and groups that the refusal of a deletion names, of each. */
+/** Maximum number of checks, and of groups, that the refusal of a deletion names. */
 const MAX_NAMED = 10;
 
 export function createPrivateLocations({

@@ -11,7 +11,7 @@ export interface ProxyPasswordsParts {
   readonly log: Logger;
   /** null: passwords are stored unencrypted. */
   readonly secrets: SecretBox | null;
-  /** Whether passwords are encrypted now. Left out: if there is a key. */
+  /** Whether passwords are encrypted now. Default: if there is a key. */
   readonly sealsCredentials?: () => boolean;
 }
 
@@ -21,18 +21,18 @@ export interface StoredProxy {
   readonly sealedProxyPassword: Buffer | null;
 }
 
-/** The passwords of locations' proxies, or users without a password (tokens). Only agents get them. */
+/** The passwords of the locations' proxies, or user names without a password (tokens). Only agents get them. */
 export interface ProxyPasswords {
   /**
-   * @param proxyUrl a mask in it stands for the stored password
+   * @param proxyUrl a mask in it keeps the stored password
    * @throws ServiceError 409 if the stored password has to be decrypted and no key decrypts it
    */
   seal(key: AccountKey, proxyUrl: string | null, before: StoredProxy | null): StoredProxy;
   /** For agents. Contains the mask if the password cannot be decrypted: agents then send no requests. */
   open(key: AccountKey, stored: StoredProxy): string | null;
-  /** Encrypted with the current key; null if it is so already. Like `CheckVariables.sealAgain`. */
+  /** Encrypts the password with the current key; null if it already is. Like `CheckVariables.sealAgain`. */
   sealAgain(key: AccountKey, stored: StoredProxy): StoredProxy | null;
-  /** With the password unencrypted; null if it is so already. */
+  /** Decrypts the password; null if it is stored unencrypted. */
   unseal(key: AccountKey, stored: StoredProxy): StoredProxy | null;
 }
 

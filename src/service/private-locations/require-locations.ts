@@ -7,15 +7,15 @@ export interface LocationChange {
   readonly accountId: string;
   /** The slugs in the body's `privateLocations`; each must exist. */
   readonly named: readonly string[];
-  /** Others whose checks change. */
+  /** Other locations whose checks change. */
   readonly affected: readonly string[];
 }
 
 /**
- * Counts a change for each of these private locations, and locks them until the transaction ends: none
- * can be deleted in between. Triggers notify the assigner, so no code that writes checks can forget it.
+ * Records a change for each of these private locations, and locks them until the transaction ends, so that
+ * none is deleted in between. Triggers notify the assigner, so that code that writes checks cannot forget it.
  *
- * @returns what is wrong with `privateLocations`; if anything is, no change is counted
+ * @returns problems in `privateLocations`; records no change if there are any
  */
 export async function countLocationChange(
   tx: Sql,
@@ -28,7 +28,7 @@ export async function countLocationChange(
   return problems;
 }
 
-/** What is wrong with the `privateLocations` of a body. */
+/** Finds problems in the `privateLocations` of a body. */
 export function missingLocations(
   named: readonly string[],
   existing: ReadonlySet<string>,

@@ -8,10 +8,9 @@ const ASSIGNED = `from assignments a
   where a.location_id = l.id and a.unassigned_reason is distinct from 'too_many_locations'`;
 
 /**
- * Stores the locations that have become silent: none of their agents has a lease or has polled since
- * `quietSinceMs`, and checks are assigned to them. This must hold by the database's own clock, too,
- * which sets leases. Locations that never had an agent are not among them. Of two replicas one stores
- * a location.
+ * Stores the locations that have become silent: checks are assigned to them, and none of their agents has a
+ * lease or has polled since `quietSinceMs`. This must also be true by the clock of the database, which
+ * determines leases. Ignores locations that never had an agent. If two replicas call it, one stores a location.
  *
  * @param oldestMs earlier slots are not recorded as missed
  * @returns those that it stored, at most `limit`
@@ -53,8 +52,8 @@ export function insertSilentLocations(
 }
 
 /**
- * Deletes the locations that are no longer silent: an agent has a lease again, or no check is assigned
- * to them any more. Skips those that another transaction has locked.
+ * Deletes the locations that are no longer silent because an agent has a lease again, or no check is assigned
+ * to them. Skips those that another transaction has locked.
  *
  * @returns those that it deleted, at most `limit`
  */
@@ -83,8 +82,8 @@ export function deleteEndedSilences(
 }
 
 /**
- * Locks silent locations of which channels remain to be notified, in order, until the transaction ends.
- * Skips those that another transaction has locked.
+ * Locks silent locations with pending notices to channels, in order, until the transaction ends. Skips those
+ * that another transaction has locked.
  */
 export function lockPendingNotices(
   sql: Sql,
@@ -112,8 +111,8 @@ export async function putNoticesPending(
 }
 
 /**
- * Since when no private location of check `c` has a polling agent: the last poll of any; null while one
- * has, and if it has no private location. Locations that never had an agent do not count.
+ * The time since which no private location of check `c` has a polling agent: the last poll of any agent. null
+ * while an agent polls, and if the check has no private location. Ignores locations that never had an agent.
  */
 export const CHECK_SILENT_SINCE = `case when exists (
     select from silent_locations q where q.account_id = c.account_id) then (
@@ -134,7 +133,7 @@ export async function countSilentLocations(sql: Sql): Promise<number> {
   return row?.locations ?? 0;
 }
 
-/** How far the slots of a silent location are recorded as missed. Epoch milliseconds. */
+/** Up to when the slots of a silent location are recorded as missed. Epoch milliseconds. */
 export type SilenceProgress = {
   readonly accountId: string;
   readonly locationId: string;
@@ -147,8 +146,8 @@ export type SilenceProgress = {
 };
 
 /**
- * Locks a location whose slots up to `dueMs` are not recorded until the transaction ends: the one that
- * waited longest. Skips those that another transaction has locked.
+ * Locks, until the transaction ends, the location that has waited longest for its slots up to `dueMs` to be
+ * recorded. Skips those that another transaction has locked.
  */
 export async function lockDueSilence(
   sql: Sql,

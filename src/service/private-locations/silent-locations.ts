@@ -25,7 +25,7 @@ export interface LocationSilenceParts {
   readonly locationAlerts: LocationAlerts;
   /** How long an agent may be silent before its checks are given to others. */
   readonly leaseMs: number;
-  /** Whole days, as for results. */
+  /** Retention in whole days, the same as for results. */
   readonly retentionDays: number;
 }
 
@@ -42,7 +42,7 @@ export interface LocationSilence {
   scan(signal?: AbortSignal): Promise<boolean>;
   /** Scans about every ten seconds until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
-  /** As of the last scan, and since the start of this replica. */
+  /** Counts of the last scan, and counts since the start of this replica. */
   counts(): SilenceCounts;
 }
 
@@ -53,18 +53,18 @@ export interface SilenceCounts {
 
 const SCAN_EVERY_MS = 10_000;
 const MAX_BACK_OFF_MS = 20_000;
-/** Scans take some seconds. */
+/** A larger gap between scans is an interruption. Scans take some seconds. */
 const MAX_GAP_MS = 25_000;
 /** The longest wait of agents between two attempts to reach the service. */
 const AGENT_PAUSE_MS = 30_000;
-/** A poll may take some more. */
+/** AGENT_PAUSE_MS plus the time of a poll. */
 const AGENTS_RETURN_MS = 45_000;
-/** Writes take longer only where the database stalls: agents could not poll either. */
+/** Writes take longer only if the database stalls; agents then could not poll either. */
 const MAX_WRITE_MS = 5_000;
 /** As far back as agents report slots that nobody ran (src/service/README.md, "Leases and assignment"). */
 const MAX_DAYS_BACK = 7;
 const LOCATIONS_AT_ONCE = 20;
-/** For the slots of one scan: ends of silences do not wait for a long backlog. */
+/** Time limit for recording slots in one scan: the ends of silences must not wait for a long backlog. */
 const SLOTS_BUDGET_MS = 3_000;
 
 export function createLocationSilence({
@@ -75,14 +75,14 @@ export function createLocationSilence({
   leaseMs,
   retentionDays,
 }: LocationSilenceParts): LocationSilence {
-  // After the end of the lease: an agent that is restarted is back by then. With short leases sooner.
+  // Counted from the end of the lease: a restarted agent is back by then. Shorter for short leases.
   const quietMs = leaseMs + Math.min(AGENTS_RETURN_MS, 3 * leaseMs);
   const settledMs = Math.max(AGENTS_RETURN_MS, leaseMs + AGENT_PAUSE_MS);
   const oldestMs = Math.min(retentionDays, MAX_DAYS_BACK) * DAY_MS;
   const availability = new PollAvailability(clock, { maxGapMs: MAX_GAP_MS });
   let silentLocations = 0;
   let silentSlotsMissed = 0;
-  /** From the last scan, so that each is logged once. */
+  /** Faults of the last scan; each fault is logged once. */
   let knownFaults: ReadonlySet<string> = new Set();
 
   async function end(atMs: number): Promise<void> {
@@ -107,7 +107,7 @@ export function createLocationSilence({
     await putNoticesPending(tx, { locationId: location.locationId, isPending });
   }
 
-  /** Notifies those whose maintenance window has ended meanwhile. */
+  /** Sends pending notices for locations whose maintenance window has ended. */
   async function notifyPending(atMs: number): Promise<void> {
     const limit = LOCATIONS_AT_ONCE;
     for (let afterId = ''; ; ) {
@@ -145,7 +145,7 @@ export function createLocationSilence({
     }
   }
 
-  /** Skips a location whose slots cannot be recorded, so that it does not hold up the others. */
+  /** Records missed slots. Skips a location whose slots cannot be recorded, so that it does not block the others. */
   async function recordSlots(atMs: number, signal: AbortSignal | undefined): Promise<boolean> {
     const endMs = clock.monotonicMs() + SLOTS_BUDGET_MS;
     const dueMs = atMs - SCAN_EVERY_MS / 2;

@@ -12,20 +12,19 @@ import {
 import { type AssignedRule, listAssignedRules, lockSubjects } from '../results/shared.sql.ts';
 import { putSilenceProgress, type SilenceProgress } from './silent-locations.sql.ts';
 
-/** Checks of a transaction: bounds how long it locks them. */
+/** Checks per transaction; bounds how long it locks them. */
 const CHECKS_AT_ONCE = 250;
-/** The time whose slots a transaction records, at most 360 of each check. */
+/** The time range per transaction; at most 360 slots of each check. */
 const WINDOW_MS = 3_600_000;
 
 /** src/model/README.md, "When checks run". */
 const REASON = 'location_silent';
 
 /**
- * Records slots of some checks of a silent location as missed: a page of the checks, over a window of
- * time. Slots with a FINAL or a stored range stay as they are, and a result that arrives later replaces
- * the missed slot.
+ * Records slots of a silent location as missed, for a page of its checks and a window of time. Skips slots with
+ * a FINAL or a stored range. A result that arrives later replaces the missed slot.
  *
- * @param progress of a location that the transaction has locked
+ * @param progress the progress of a location that the transaction has locked
  * @returns how many slots it recorded
  */
 export async function recordSilentSlots(
@@ -65,7 +64,7 @@ export async function recordSilentSlots(
   return recorded;
 }
 
-/** The slots with `fromMs` < slot <= `toMs` while the location had the check by this rule. */
+/** The slots with `fromMs` < slot <= `toMs` that the location was assigned by this rule. */
 function rangeOf(
   { checkId, rule, sinceMs, endMs }: AssignedRule,
   fromMs: number,

@@ -137,7 +137,7 @@ export async function deletePrivateLocation(
   ]);
 }
 
-/** Those of the slugs that exist. */
+/** Returns the locations with these slugs that exist. */
 export function findLocationsOfSlugs(
   sql: Sql,
   { accountId, slugs }: { readonly accountId: string; readonly slugs: readonly string[] },
@@ -149,9 +149,9 @@ export function findLocationsOfSlugs(
 }
 
 /**
- * Locks the locations of these slugs until the transaction ends, in the order of ids: two transactions
- * cannot deadlock. Does not conflict with a key share lock, which the assigner may have for seconds
- * where there are many checks.
+ * Locks the locations with these slugs until the transaction ends, in the order of ids, so that two
+ * transactions cannot deadlock. Does not conflict with a key share lock, which the assigner may hold for
+ * seconds if there are many checks.
  *
  * @returns the slugs that exist
  */
@@ -169,7 +169,7 @@ export async function lockLocationsOfSlugs(
   return rows.map(({ slug }) => slug);
 }
 
-/** Counts one more change to what these locations run. Triggers notify the assigner. */
+/** Records a change of the checks of these locations. Triggers notify the assigner. */
 export async function bumpLocations(
   sql: Sql,
   { accountId, slugs }: { readonly accountId: string; readonly slugs: readonly string[] },

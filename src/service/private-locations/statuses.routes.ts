@@ -63,7 +63,7 @@ const response = z
   })
   .meta({ title: 'PrivateLocationStatus' });
 
-/** How the agents of private locations are: src/service/README.md, "Private locations and agents". */
+/** The state of the agents of private locations: src/service/README.md, "Private locations and agents". */
 export function locationStatusesRoutes({
   privateLocations,
 }: {
@@ -114,7 +114,7 @@ function present(status: LocationStatus): z.output<typeof response> {
   return {
     ...rest,
     state,
-    // Its row is written up to a minute later.
+    // The row of the silence is written up to a minute later.
     silentSince: state === 'silent' ? ((silentSince ?? lastSeenAt)?.toISOString() ?? null) : null,
     lastSeen: lastSeenAt?.toISOString() ?? null,
     agents: { live: liveAgents, known: knownAgents },
@@ -122,7 +122,7 @@ function present(status: LocationStatus): z.output<typeof response> {
   };
 }
 
-/** A silence ends at the next scan after an agent has polled: until then its row is out of date. */
+/** Ignores the row of a silence that is out of date: it is deleted at the next scan after an agent has polled. */
 function stateOf(status: LocationStatus): (typeof STATES)[number] {
   if (status.liveAgents > 0) return 'online';
   if (status.silentSince !== null) return 'silent';

@@ -3,13 +3,13 @@ import { readList } from '../database/lists/lists.ts';
 import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 
-/** How the agents of a private location are, by the database's clock. */
+/** The state of the agents of a private location, by the clock of the database. */
 export type LocationStatus = {
   readonly id: string;
   readonly slug: string;
   readonly name: string;
   readonly liveAgents: number;
-  /** Also agents that are gone, for a month. */
+  /** Includes agents that are gone, for a month. */
   readonly knownAgents: number;
   /** The releases of the live agents, each once, in no order. */
   readonly versions: readonly string[];
@@ -19,7 +19,7 @@ export type LocationStatus = {
   readonly silentSince: Date | null;
   readonly checks: number;
   readonly unassignedChecks: number;
-  /** That of the live agent whose clock is off by most. */
+  /** The largest deviation of a live agent's clock. */
   readonly clockAheadMs: number | null;
   /** The highest of the live agents. */
   readonly maxLatenessMs: number | null;

@@ -9,7 +9,7 @@ import { queryWindow, type RequestedWindow } from '../http/resources/window-para
 import { findShownResult, listResults } from './sql.ts';
 
 export interface ResultQuery extends Page, RequestedWindow {
-  /** The name of a private or a data-center location. */
+  /** The slug of a private location, or a public location. */
   readonly location: string | null;
   readonly checkType: string | null;
   readonly hasFailures: boolean | null;
@@ -24,8 +24,8 @@ export interface CheckResults {
   /**
    * Newest first.
    *
-   * @throws ServiceError 404 for a check that does not exist, 400 where the page is too large; a
-   *   single result never is
+   * @throws ServiceError 404 for a check that does not exist, 400 if the page is too large (a single result
+   *   never is)
    */
   list(accountId: string, checkId: string, query: ResultQuery): Promise<readonly string[]>;
   /** @throws ServiceError 404 where the check or the result does not exist */

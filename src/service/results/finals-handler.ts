@@ -9,8 +9,8 @@ export interface NewFinals {
   /** At least one. */
   readonly finals: readonly ReceivedResult[];
   /**
-   * The finals recent enough to change the current status of their checks. The others change neither a
-   * status nor an alert: a spool of three days pages nobody.
+   * The FINALs that are recent enough to change the current status of their checks. The others change neither a
+   * status nor an alert: results from a spool of three days must not page anybody.
    */
   readonly current: ReadonlySet<ReceivedResult>;
   /** When the service received them, in epoch milliseconds. */
@@ -18,8 +18,8 @@ export interface NewFinals {
 }
 
 /**
- * Handles new FINALs in the transaction that stores them. Their checks are locked until it ends, so no
- * other transaction stores results of them. A rejection loses the whole batch, which the agent then
- * resends: only a fault of the database may reject.
+ * Handles new FINALs in the transaction that stores them. Their checks are locked until it ends, so that no
+ * other transaction stores results for them. Must reject only for a fault of the database: a rejection rolls
+ * back the whole batch, which the agent then resends.
  */
 export type FinalsHandler = (tx: Sql, batch: NewFinals) => Promise<void>;

@@ -5,11 +5,11 @@ import { everyHour } from '../database/every-hour.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 
-/** Made ahead: inserts go on even if making partitions fails for some days. */
+/** Partitions are created this early: inserts continue even if creating them fails for some days. */
 const DAYS_AHEAD = 3;
-/** An agent's clock may be off; its time zone cannot be: slots are UTC. */
+/** Allows for a wrong clock of an agent. Its time zone does not matter: slots are UTC. */
 const MAX_FUTURE_MS = DAY_MS;
-/** A drop waits for readers of the table, and all other statements wait for the drop. */
+/** A waiting drop blocks all later statements on the table, so it gives up soon. */
 const DROP_LOCK_WAIT_MS = 2000;
 
 export interface PartitionOptions {
@@ -27,9 +27,9 @@ export interface ResultPartitions {
    */
   judgeSlot(slotMs: number): 'kept' | 'too-old' | 'too-far-ahead';
   /**
-   * Makes the missing partitions for results that are about to be inserted. Those of recent days are
-   * made ahead, so only late results cost a statement. Call it outside the transaction that inserts:
-   * otherwise others wait for it.
+   * Creates the missing partitions for results that are about to be inserted. Partitions of recent days exist
+   * already, so only late results need a statement. Call it outside of the transaction that inserts, since
+   * other transactions would wait for it.
    * @throws StoreError `invalid` for a slot that `judgeSlot` does not keep
    */
   ensure(slotsMs: Iterable<number>): Promise<void>;
@@ -69,7 +69,7 @@ export function createResultPartitions(options: PartitionOptions): ResultPartiti
     },
     async makeAndDrop() {
       const day = today();
-      // Yesterday's results still arrive while today's do.
+      // Results of yesterday still arrive today.
       const made = await make(day - Math.min(1, retentionDays), day + DAYS_AHEAD);
       const dropped: string[] = [];
       for (let name = await drop(store, retentionDays, day); name !== null; ) {
@@ -98,7 +98,7 @@ async function makePartitions(sql: Sql, firstDay: number, lastDay: number): Prom
   return row?.made ?? 0;
 }
 
-/** In a transaction of its own: the lock of the table lasts for one drop only. */
+/** Drops one partition in its own transaction, so that the table is locked only for one drop. */
 async function drop(store: Store, retentionDays: number, day: number): Promise<string | null> {
   return store.transaction(async (tx) => {
     await tx.query(`set local lock_timeout = ${DROP_LOCK_WAIT_MS}`);

@@ -43,8 +43,8 @@ export function* splitByDay(range: SlotRange): Generator<SlotRange> {
 }
 
 /**
- * What is left of the range without the slots for which the predicate is true. It is called in order,
- * with the index and the instant of each slot.
+ * Removes the slots for which the predicate is true from the range. Calls the predicate in order, with the index
+ * and the instant of each slot.
  */
 export function subtractSlots(
   range: SlotRange,
@@ -64,7 +64,7 @@ export function subtractSlots(
   return left;
 }
 
-/** 1 at the index of each slot of the range that is also a slot of one of the others. */
+/** A mask with 1 at the index of each slot of the range that is also in one of the other ranges. */
 export function overlapMask(range: SlotRange, others: Iterable<SlotRange>): Uint8Array {
   const shared = new Uint8Array(range.count);
   for (const other of others) {

@@ -4,7 +4,7 @@ import type { Neighbour, OtherLocation, PassedRun } from './evidence.sql.ts';
 
 export type { Neighbour, OtherLocation, PassedRun } from './evidence.sql.ts';
 
-/** What is stored about the time around a failure. */
+/** The stored data around the time of a failure. */
 export interface FailureContext {
   /** The length of the searched period. */
   readonly lookedBackMs: number;

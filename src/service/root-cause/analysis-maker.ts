@@ -30,11 +30,11 @@ export interface MakerParts {
   readonly dailyLimit: number;
 }
 
-/** Makes pending analyses. Several may run at once, also in other replicas. */
+/** Completes pending analyses. Several may run concurrently, also in other replicas. */
 export interface AnalysisMaker {
-  /** Makes a batch by the rules. @returns how many */
+  /** Completes a batch with the rules. @returns how many */
   byRules(signal: AbortSignal): Promise<number>;
-  /** Makes one by the model. @returns how many */
+  /** Completes one with the model. @returns how many */
   byModel(signal: AbortSignal): Promise<number>;
 }
 
@@ -42,12 +42,12 @@ const RULES_BATCH = 25;
 /** The rules make no requests. */
 const NEVER = new AbortController().signal;
 const RULES_LEASE_MS = 60_000;
-/** For the database, in addition to the time of the model. */
+/** The lease for database work, in addition to the time of the model. */
 const MODEL_LEASE_MS = 60_000;
-/** After so many claims that did not complete it, it gets a fixed text. */
+/** An analysis that was claimed this often without being completed gets a fixed text. */
 const MAX_CLAIMS = 3;
 const RETRY_MS = 15_000;
-/** Automatic analyses of a check by the model; the rules have their own bound. */
+/** Limit of automatic analyses of a check by the model per day; the rules have their own limit. */
 const MAX_MODEL_A_DAY = 50;
 
 export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
@@ -57,7 +57,7 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
   const tookMs = (startedMs: number): number =>
     Math.round((clock.monotonicMs() - startedMs) * 1000) / 1000;
 
-  /** Completes it by the rules; without input, by a fixed text. */
+  /** Completes it with the rules; without input, with a fixed text. */
   async function finishByRules(claimed: ClaimedAnalysis, startedMs: number): Promise<void> {
     const input = await inputOf(claimed);
     const analysis =
@@ -105,7 +105,7 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
     return analysisWithoutInput('fault');
   }
 
-  /** An automatic one is dropped: the rules' analysis of the group exists already. */
+  /** Completes a requested analysis with the rules. Drops an automatic one: the group already has one by the rules. */
   async function fallBack(claimed: ClaimedAnalysis, startedMs: number): Promise<void> {
     if (claimed.origin === 'automatic') await dropPending(store, claimed);
     else await finishByRules(claimed, startedMs);
@@ -148,7 +148,7 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
     });
   }
 
-  /** Releases a failed one for a later retry, and rethrows. */
+  /** Releases a failed analysis for a later retry, and rethrows. */
   async function guarded(claimed: ClaimedAnalysis, work: Promise<void>): Promise<void> {
     try {
       await work;
@@ -164,7 +164,7 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
         claimPending(store, { askedProvider, leaseMs: RULES_LEASE_MS, limit });
       const claimed = [
         ...(await claim('rules', RULES_BATCH)),
-        // From a time when the service had a model.
+        // Requested while the service had a model.
         ...(model === null ? await claim('openai', RULES_BATCH) : []),
       ];
       const faults: unknown[] = [];

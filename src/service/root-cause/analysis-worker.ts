@@ -22,15 +22,15 @@ export interface WorkerParts {
 }
 
 export interface AnalysisWorker {
-  /** To be called when an analysis may be pending. */
+  /** Call it when an analysis may be pending. */
   readonly wake: () => void;
-  /** Makes pending analyses and removes old ones, until the signal aborts. Logs failures. */
+  /** Completes pending analyses and removes old ones until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
 const POLL_EVERY_MS = 1000;
 const MAX_BACKOFF_MS = 30_000;
-/** So that no statement takes long. */
+/** Bounds the time of a statement. */
 const ROWS_PER_STATEMENT = 1_000;
 
 export function createAnalysisWorker(parts: WorkerParts): AnalysisWorker {

@@ -8,8 +8,8 @@ export interface SeenFailure {
 }
 
 /**
- * The failures whose group needs an analysis: it has no automatic one yet, or it was archived and
- * recurs with this failure. Must run before the groups record the failures.
+ * Finds the failures whose group needs an analysis: the group has no automatic one yet, or was archived and
+ * recurs with this failure. Call it before the groups record the failures.
  *
  * @returns indices of the list
  */

@@ -10,7 +10,7 @@ import { failuresSince, neighboursOf, otherLocations, passedBefore } from './evi
 import type { AnalysisSubject } from './sql.ts';
 
 const LOOK_BACK_MS = 7 * DAY_MS;
-/** For the medians. */
+/** The number of runs for the medians. */
 const PASSED_RUNS = 15;
 const MAX_LOCATIONS = 20;
 const MAX_NEIGHBOURS = 20;
@@ -32,7 +32,7 @@ export async function readAnalysisInput(
   return { accountId, result, check, surroundings: await around(sql, accountId, result, check) };
 }
 
-/** Without validation, which was done at intake. */
+/** Parses a stored result without validation, which was done at intake. */
 export function resultIn(body: string): ReceivedResult {
   return JSON.parse(body);
 }
@@ -46,7 +46,7 @@ async function around(
   const run = { accountId, checkId, location, slotMs };
   const passed = await passedBefore(sql, run, { withinMs: LOOK_BACK_MS, limit: PASSED_RUNS });
   const lastMs = passed[0]?.slotMs ?? slotMs - LOOK_BACK_MS;
-  // One by one: the embedded database has one thread, and the pool is for requests.
+  // Sequential: the embedded database has one thread, and the pool is needed for requests.
   return {
     lookedBackMs: LOOK_BACK_MS,
     passed,

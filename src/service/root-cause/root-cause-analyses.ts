@@ -85,16 +85,16 @@ export interface RootCauseAnalyses {
    * groups record the failures.
    */
   readonly follow: FinalsHandler;
-  /** Makes all analyses that are pending now. */
+  /** Completes all pending analyses. */
   makePending(signal: AbortSignal): Promise<void>;
-  /** Makes pending analyses and removes old ones, until the signal aborts. Logs failures. */
+  /** Completes pending analyses and removes old ones until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
-/** Automatic analyses of a check by the rules. */
+/** Limit of automatic analyses of a check by the rules per day. */
 const MAX_AUTOMATIC_A_DAY = 50;
 const MAX_REQUESTED_A_DAY = 200;
-/** The most analyses of an error group in an answer. */
+/** Maximum number of analyses of an error group in a response. */
 const MAX_OF_GROUP = 10;
 /** How many failures of a check are searched for the latest one of a group. */
 const NEWEST_FAILURES = 2000;
@@ -255,7 +255,7 @@ async function insertForGroups(
 ): Promise<void> {
   const seen = failed.map(({ errorGroupId, result }) => ({
     errorGroupId,
-    // As in error groups: no failure is later than its arrival.
+    // As in error groups, a failure is never later than its arrival.
     startedMs: Math.min(Date.parse(result.startedAt), atMs),
   }));
   const wanted = new Set(await groupsToAnalyse(tx, { accountId, seen }));

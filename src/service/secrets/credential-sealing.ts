@@ -15,10 +15,9 @@ export interface CredentialSealingParts extends RewriteParts {
 }
 
 /**
- * Encrypts the credentials of checks and proxies that are stored unencrypted, or with another key
- * than the first, once every connected replica can decrypt what the first key encrypts. Until then,
- * new ones are encrypted with the first key that every replica has, or are stored unencrypted if
- * there is none.
+ * Encrypts the credentials of checks and proxies with the first key, once every connected replica has that key.
+ * This includes credentials that are stored unencrypted or encrypted with another key. Until then, new
+ * credentials are encrypted with the first key that every replica has, or stored unencrypted if there is none.
  *
  * | state | entered by | new credentials |
  * |---|---|---|
@@ -27,13 +26,13 @@ export interface CredentialSealingParts extends RewriteParts {
  * | first key | the same, for the first key | with the first key, as soon all others; final |
  */
 export interface CredentialSealing {
-  /** Whether credentials are encrypted when they are stored. Never changes back to false. */
+  /** Whether new credentials are encrypted. Never changes back to false. */
   readonly isOn: () => boolean;
   /** The first scan of the replicas. Call it before the first request. */
   begin(): Promise<void>;
   /**
-   * Scans until the first key is in use, then encrypts all that is stored, and on PostgreSQL what is
-   * stored unencrypted later, until the signal aborts.
+   * Scans until the first key is in use, then encrypts all stored credentials. With PostgreSQL, also encrypts
+   * credentials that are stored unencrypted later, until the signal aborts.
    */
   maintain(signal: AbortSignal): Promise<void>;
 }
@@ -46,15 +45,15 @@ const SCAN_MS = 5000;
  */
 const FIRST_REWRITES = 2;
 /**
- * The rewrites on PostgreSQL go on: a replica of the previous release may start later, or have
- * connections with another name, and stores credentials unencrypted.
+ * The interval of rewrites on PostgreSQL: a replica of the previous release may start later, or have connections
+ * with another name, and store credentials unencrypted.
  */
 const NEXT_REWRITE_MS = 10 * 60_000;
 /** Jitter: replicas that start together do not rewrite together. */
 const nextRewriteMs = (): number => NEXT_REWRITE_MS * (0.5 + Math.random() / 2);
-/** Most of the next rewrites read only the checks that changed since the last one: not all bodies. */
+/** Rewrites that read all checks are this far apart; the others read only checks that changed since the last one. */
 const WHOLE_REWRITE_MS = 24 * 3_600_000;
-/** The clocks of replicas may differ so much, and a transaction that changed a check may take so long. */
+/** Bounds the difference between clocks of replicas plus the duration of a transaction that changes a check. */
 const CLOCK_ERROR_MS = 3_600_000;
 const MAX_NAMED_REPLICAS = 10;
 
@@ -108,7 +107,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
     if (unreadable > 0 && unreadable !== unreadableBefore) {
       log.error(
         { unreadable },
-        'credentials of checks and proxies cannot be decrypted, and were not changed: put the key that encrypted them behind the others in ENCRYPTION_KEY, or send them again',
+        'credentials of checks and proxies cannot be decrypted, and were not changed: put the key that encrypted them after the other keys in ENCRYPTION_KEY, or send them again',
       );
     }
     unreadableBefore = unreadable;
@@ -125,7 +124,8 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
       }
       unreadableBefore = await reportUnreadable(parts);
       if (secrets === null) return;
-      // A key was only used once every replica had it. An embedded database has only one replica.
+      // Keys of stored credentials count as shared: a key is used only once every replica has it. The embedded
+      // database has only one replica.
       sharedBefore = store.kind === 'pglite' ? secrets.keyNames : await listCredentialKeys(store);
       await scan(secrets);
     },

@@ -35,11 +35,11 @@ function parseKeys(text: string): Parsed<Keys> {
 }
 
 /**
- * Opens the box that encrypts the secrets of this service. Without ENCRYPTION_KEY, the embedded database
- * gets a key in a file beside it, created the first time. Once ENCRYPTION_KEY is set, the key in the file
- * still decrypts what it encrypted before.
+ * Opens the box that encrypts the secrets of this service. Without ENCRYPTION_KEY, the embedded database uses a
+ * key in a file next to it, which is created at the first start. After ENCRYPTION_KEY is set, the key in the file
+ * still decrypts what it has encrypted.
  *
- * @param makesKey whether a missing file is created: not by commands that only decrypt
+ * @param makesKey whether to create a missing file; false for commands that only decrypt
  * @returns null without a key: no secret can be stored, and credentials are stored unencrypted
  * @throws VedetteError where the file cannot be read, or does not contain a key
  */
@@ -55,7 +55,7 @@ export async function openSecretBox({
   readonly makesKey?: boolean;
 }): Promise<SecretBox | null> {
   if (!isEmbedded) return keys === null ? null : createSecretBox(keys);
-  // The data lasts only as long as the process: so may its key.
+  // The data is lost when the process ends, so the key need not be saved.
   if (dataDir === null) return createSecretBox(keys ?? [randomBytes(KEY_BYTES)]);
   const file = join(dataDir, FILE_NAME);
   const own = await keysIn(file);
@@ -77,7 +77,7 @@ async function keysIn(file: string): Promise<Keys | null> {
   if (text === null) return null;
   const parsed = parseKeys(text.trim());
   if (parsed.ok) return parsed.value;
-  // A new key would make everything that was encrypted permanently unreadable.
+  // A new key would make everything that is encrypted permanently unreadable.
   throw unusable(
     `${file} does not contain 64 hex digits: restore the file, or remove it to give up all stored secrets`,
   );

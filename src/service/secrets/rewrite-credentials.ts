@@ -24,15 +24,15 @@ export interface RewriteParts {
 /** How many checks and locations. */
 export interface Rewritten {
   readonly changed: number;
-  /** No key decrypts them: they do not change. */
+  /** The number that no key decrypts; these do not change. */
   readonly unreadable: number;
 }
 
 const BATCH = 100;
 
 /**
- * Encrypts all stored credentials with the first key, or decrypts them. Locks only rows that change, each
- * in a transaction of its own: repeatable, and safe on several replicas at once.
+ * Encrypts all stored credentials with the first key, or decrypts them. Changes and locks each row in its own
+ * transaction. Repeatable, and safe on several replicas at once.
  *
  * @param changedSinceMs only those of checks that changed since then, and all proxies; null: all
  */

@@ -4,7 +4,7 @@ import { mapDeepTexts } from '../../scrub/deep-texts.ts';
 import { type ResultDetails, scrubResult } from '../../scrub/result-fields.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 
-/** Scrubbed without yielding: some milliseconds at most, whatever the text. Most results have less. */
+/** Texts up to this length are scrubbed without yielding, in some milliseconds at most. Most results are shorter. */
 const AT_ONCE_CHARS = 16_384;
 
 /**
@@ -34,7 +34,7 @@ export async function scrubYielding<Result extends ResultDetails>(
       mapDeepTexts(value, text, keep, MASK);
     const scrubbed = scrubResult(result, { ...scrubber, text, deep });
     if (left.length === 0) return scrubbed;
-    // The next round finds them in the map, and so finishes.
+    // The next pass finds these texts in the map and therefore finishes.
     for (const one of left) {
       known.set(one, await scrubbedText(one, scrubber));
       await yieldWhenDue();

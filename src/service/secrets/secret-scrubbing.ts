@@ -26,7 +26,7 @@ export interface SecretsState {
 }
 
 /**
- * Masks the secrets of accounts in what is about to be stored (src/scrub/README.md, "What is masked, and
+ * Masks the secrets of accounts in data before it is stored (src/scrub/README.md, "What is masked, and
  * where").
  */
 export interface SecretScrubbing {
@@ -35,7 +35,7 @@ export interface SecretScrubbing {
   /**
    * Masks the account's secrets in results. Yields to the event loop.
    *
-   * @param state read before; left out, the checks' own secrets are not masked
+   * @param state the state that was read before; if omitted, the checks' own secrets are not masked
    */
   results(
     sql: Sql,
@@ -75,7 +75,7 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
   const checks = new LruCache<OfCheck>(MAX_WEIGHT);
 
   async function ofAccount(sql: Sql, accountId: string, revision: number): Promise<OfAccount> {
-    // Like most accounts, it never had a secret.
+    // The account never had a secret, which is true for most accounts.
     if (revision === 0) return EMPTY;
     const cached = accounts.get(accountId);
     // A newer entry of a concurrent call is valid, too.
@@ -156,8 +156,8 @@ export function createSecretScrubbing(parts: SecretScrubbingParts): SecretScrubb
 }
 
 /**
- * The secrets of a check and those of its account that are parts of them: masking a secret that is a part
- * of another one first would reveal the rest of that.
+ * Returns the secrets of a check, and the secrets of its account that are substrings of these: masking a substring
+ * first would reveal the rest of the longer secret.
  */
 async function withRelated(
   own: readonly string[],

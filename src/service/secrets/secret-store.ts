@@ -63,8 +63,8 @@ export function decryptSecret(
 }
 
 /**
- * Encrypts a secret that an update contains. Returns `before` if that is the same text, encrypted with
- * the newest key: `vedette apply` sends all secrets each time, and an unchanged one is no news for agents.
+ * Encrypts a secret of an update. Returns `before` if it contains the same text, encrypted with the newest key:
+ * `vedette apply` sends all secrets each time, and agents need not get an unchanged secret again.
  *
  * @param before null for a new secret
  * @throws ServiceError 409 where there is no key
@@ -79,7 +79,7 @@ export function reencryptSecret(
   try {
     if (box.open(before, context) === text) return before;
   } catch {
-    // The stored one is damaged: replace it.
+    // The stored secret is damaged; it is replaced.
   }
   return box.seal(text, context);
 }
@@ -95,7 +95,7 @@ export interface UnreadableSecrets {
   ): void;
 }
 
-/** Later ones are not logged. */
+/** Maximum number of names that are logged. */
 const MAX_LOGGED = 1_000;
 
 export function unreadableSecrets(log: Logger): UnreadableSecrets {

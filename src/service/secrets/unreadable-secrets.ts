@@ -22,12 +22,12 @@ export function missingKey({ kind }: Pick<Store, 'kind'>, secrets: SecretBox | n
       : 'ENCRYPTION_KEY is not set: set it to the key that encrypted them';
   }
   const where = kind === 'pglite' ? ', or its file back into DATA_DIR/encryption-key,' : '';
-  return `none of the keys decrypts them: put the key that encrypted them behind the others in ENCRYPTION_KEY${where}`;
+  return `none of the keys decrypts them: put the key that encrypted them after the other keys in ENCRYPTION_KEY${where}`;
 }
 
 /**
- * Logs one line about the stored secrets that no key of this service decrypts: checks with them fail, and
- * messages are not sent.
+ * Logs one line about stored secrets that no key of this service decrypts: checks that use them fail, and messages
+ * that need them are not sent.
  *
  * @returns how many checks and proxies have such secrets
  */
@@ -45,7 +45,7 @@ export async function reportUnreadable({
     if (secrets?.keyNames.includes(keyName) === true) continue;
     counts.set(kind, (counts.get(kind) ?? 0) + count);
   }
-  // The rewrite finds these two kinds again, and must not log them twice.
+  // The rewrite reports these two kinds itself; they must not be logged twice.
   const ofRewrite = (counts.get('checks') ?? 0) + (counts.get('locations') ?? 0);
   if (counts.size === 0) return ofRewrite;
   const found = SEALED_KINDS.flatMap((kind) => {

@@ -33,7 +33,7 @@ export interface NewSession {
 
 /** How a user proved who they are. */
 export type SignInProof =
-  /** By the password with this stored hash: it may be another one by now. */
+  /** By the password with this stored hash, which may have changed since. */
   | { readonly kind: 'password'; readonly checkedHash: string }
   /** By the link for the first user. */
   | { readonly kind: 'setup' }
@@ -41,7 +41,7 @@ export type SignInProof =
   | { readonly kind: 'sign-in-link' }
   /** By another session, which the new one does not outlast. */
   | { readonly kind: 'session'; readonly id: string }
-  /** By an identity provider, which may disable the user: the session lasts so long, at most. */
+  /** By an identity provider, which may disable the user; limits the duration of the session. */
   | { readonly kind: 'provider'; readonly maxMs: number };
 
 interface BeginParts {

@@ -19,7 +19,7 @@ export function clientOf(serviceAddress: ServiceAddress, request: FastifyRequest
   return { address, userAgent: headers['user-agent'] ?? '', device };
 }
 
-/** Gives the browser a new session, and ends the one that it had: no token outlives a sign-in. */
+/** Starts a new session in the browser and ends its previous one, so that no token outlives a sign-in. */
 export async function giveSession(
   { serviceAddress, sessions }: SessionParts,
   request: FastifyRequest,
@@ -35,14 +35,14 @@ export async function giveSession(
 }
 
 /**
- * The user of the request's cookie, for what also works without one. A cookie that cannot be looked up
- * counts as none: others at the address of the client may have used up its limit of wrong keys.
+ * Returns the user of the request's cookie, for routes that also work without one. A cookie that cannot be looked
+ * up counts as none: other clients at the same address may have used up the limit of wrong keys.
  */
 export function userIfKnown(request: FastifyRequest): Promise<SignedIn | null> {
   return request.server.identifyUser(request).catch(() => null);
 }
 
-/** Makes the browser forget its session. */
+/** Deletes the session cookie in the browser. */
 export function clearCookie(
   serviceAddress: ServiceAddress,
   request: FastifyRequest,

@@ -17,7 +17,7 @@ export interface ChangePasswordParts {
 }
 
 /**
- * Ends all sessions of the user, and the link for a new password that the operator made.
+ * Changes the password. Ends all sessions of the user, and invalidates the operator's link for a new password.
  *
  * @throws ServiceError 403 if the present one is wrong, 409 if it changed meanwhile, 429 after too many
  *   wrong ones
@@ -36,10 +36,10 @@ export function createChangePassword(parts: ChangePasswordParts): ChangePassword
     if (known === null) throw wrongPresentPassword();
     const passwordHash = await passwords.hash(newPassword);
     await store.transaction(async (tx) => {
-      // Links come before users in every lock.
+      // Links are locked before users everywhere.
       await deletePasswordLinks(tx, known.email);
       const changed = { id: userId, passwordHash, insteadOf: known.passwordHash };
-      // The present password was right when it was checked, so another change came first.
+      // The current password was right when it was checked, so another change came first.
       if (!(await updatePassword(tx, changed))) throw passwordChangedMeanwhile();
       await sessions.endAllIn(tx, userId);
       const { address } = client;

@@ -4,10 +4,10 @@ const NAME_BYTES = 16;
 const TOKEN = /^([\w-]{22})\.([\w-]{43})$/;
 
 /**
- * A token for a browser in which a user signs in by password, so that wrong passwords from elsewhere do
- * not lock the user out (OWASP, Slow Down Online Guessing Attacks with Device Cookies). The key of its
- * code is the stored hash of the password: nothing else is stored, every replica can check the token, and
- * it ends when the password changes.
+ * Creates a token for a browser in which a user signs in by password, so that wrong passwords from elsewhere do
+ * not lock the user out (OWASP, Slow Down Online Guessing Attacks with Device Cookies). Its MAC uses the stored
+ * hash of the password as key: nothing else is stored, every replica can verify the token, and it becomes invalid
+ * when the password changes.
  */
 export function newDeviceToken(passwordHash: string): string {
   const name = randomBytes(NAME_BYTES).toString('base64url');

@@ -5,9 +5,9 @@ import { readVariable } from '../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../runtime/config/variable.ts';
 
 export interface SessionLimits {
-  /** A session ends if it is not used for so long. */
+  /** A session ends if it is not used for this time. */
   readonly idleMs: number;
-  /** A session ends so long after the sign-in, however often it is used. */
+  /** A session ends this long after the sign-in, however often it is used. */
   readonly maxMs: number;
 }
 
@@ -51,7 +51,7 @@ export function readSessionLimits(env: Environment): SessionLimits {
 /** What decides whether a session has ended. Epoch milliseconds. */
 export interface SessionEnds {
   readonly nowMs: number;
-  /** One that was not used since then has ended. */
+  /** Sessions that were not used since then have ended. */
   readonly idleSinceMs: number;
 }
 

@@ -46,12 +46,12 @@ export interface Sessions {
   /** The most recent sign-in first. */
   list(userId: string): Promise<readonly StoredSession[]>;
   /**
-   * @param address where the user is who ends it
+   * @param address the IP address of the user who ends it
    * @returns false where the user has no such session
    */
   end(userId: string, id: string, address: string): Promise<boolean>;
   endAll(userId: string, address: string): Promise<void>;
-  /** The same as a part of a transaction; `forget` the user after it. */
+  /** Ends all sessions within a transaction; call `forget` for the user afterwards. */
   endAllIn(tx: Transaction, userId: string): Promise<void>;
   /** Makes changes of a user take effect on this replica at once; on others within KEY_TTL_MS. */
   forget(userId: string): void;

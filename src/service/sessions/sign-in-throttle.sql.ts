@@ -3,12 +3,12 @@ import { countInWindow, deleteWindowsBefore } from '../database/window-counts.ts
 
 const FAILURES = { table: 'sign_in_failures', count: 'failures' } as const;
 
-/** Counts a failure, also where there are as many as allowed. */
+/** Counts a failure, even if the limit is reached. */
 export function addFailure(sql: Sql, of: Parameters<typeof countInWindow>[2]) {
   return countInWindow(sql, FAILURES, of);
 }
 
-/** Takes a failure back. */
+/** Revokes a counted failure. */
 export async function subtractFailure(sql: Sql, subjects: readonly Uint8Array[]): Promise<void> {
   for (const subject of subjects) {
     await sql.query(

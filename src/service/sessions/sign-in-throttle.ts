@@ -9,19 +9,19 @@ import { tooManySignIns } from '../errors.ts';
 import { addFailure, deleteFailuresBefore, subtractFailure } from './sign-in-throttle.sql.ts';
 
 const WINDOW_MS = 15 * 60_000;
-/** Most failures of a window. Many users may share an address, and many addresses may attack a user. */
+/** Maximum number of failures in a window. Many users may share an address, and many addresses may attack a user. */
 const LIMITS = { address: 100, both: 10, email: 100, device: 10 } as const;
 const ROWS_AT_ONCE = 1_000;
 
 /** Throttles sign-ins across replicas, in the same way for users who do not exist. */
 export interface SignInThrottle {
   /**
-   * Counts an attempt as failed until it is taken back, so that concurrent ones count too.
+   * Counts an attempt as failed until the returned function is called, so that concurrent attempts count, too.
    *
    * @param email in lower case
-   * @param device where the user has signed in before (known-device.ts): its attempts count apart from
-   *   those of others, who could lock the user out otherwise; null for any other
-   * @returns takes the attempt back: call it if it succeeds, or ends without a verdict
+   * @param device a browser in which the user has signed in before (known-device.ts); null for any other. Its attempts
+   *   count separately: otherwise attempts of others could lock the user out
+   * @returns uncounts the attempt: call it if the attempt succeeds or ends without a verdict
    * @throws ServiceError 429
    */
   begin(email: string, address: string, device: string | null): Promise<() => Promise<void>>;
@@ -58,7 +58,7 @@ export function createSignInThrottle({
         both: subjectOf(address, email),
         email: subjectOf('', email),
       };
-      // The address first: beyond its limit it adds no rows.
+      // Counts the address first: beyond its limit, no further rows are added.
       await count('address', subjects.address);
       await count('both', subjects.both);
       await count('email', subjects.email);
@@ -79,7 +79,7 @@ export function createSignInThrottle({
   };
 }
 
-/** Hashed, because people also type passwords into the field of the email. */
+/** Hashed, because people also type passwords into the email field. */
 function subjectOf(...parts: readonly string[]): Buffer {
   return createHash('sha256').update(JSON.stringify(parts)).digest();
 }

@@ -19,7 +19,7 @@ export interface SignInParts {
   readonly failedSignIns: Pick<AuditLog['failedSignIns'], 'add'>;
 }
 
-/** With the hash that was checked: it may be another one by now. */
+/** A user with the hash that was checked; the stored hash may have changed since. */
 export type CheckedUser = StoredUser & { readonly passwordHash: string };
 
 /** Signing in by email and password. */
@@ -49,7 +49,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       return { user, checkedHash, verdict: await passwords.check(checkedHash, password) };
     };
     const { user, checkedHash, verdict } = await check().catch(async (error: unknown) => {
-      // Nothing was learnt about the password. The error counts, not one of taking the attempt back.
+      // The password was not judged. An error of uncounting the attempt must not hide the original error.
       await takeBack().catch(() => {});
       throw error;
     });

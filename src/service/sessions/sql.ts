@@ -63,7 +63,7 @@ export async function findActiveSessions(
   return hexes.map((hex) => found.get(hex) ?? null);
 }
 
-/** Stores a use, unless one less than `staleMs` before it is stored: most requests write nothing. */
+/** Stores when the session was used, unless the stored time is less than `staleMs` older: most requests write nothing. */
 export async function touchSession(
   sql: Sql,
   { id, usedAtMs, staleMs }: { readonly id: string; readonly usedAtMs: number; staleMs: number },
@@ -104,7 +104,7 @@ export async function deleteSessionsOf(sql: Sql, userId: string): Promise<void> 
   await sql.query('delete from user_sessions where user_id = $1', [userId]);
 }
 
-/** Deletes the oldest sessions of a user beyond a number. */
+/** Deletes the oldest sessions of a user beyond a maximum. */
 export async function deleteSessionsBeyond(
   sql: Sql,
   { userId, max }: { readonly userId: string; readonly max: number },

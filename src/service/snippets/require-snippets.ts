@@ -7,11 +7,11 @@ import { lockSnippetsShared } from './sql.ts';
 const FIELDS = ['setupSnippetId', 'teardownSnippetId'] as const;
 
 /**
- * Locks the snippets that a check or a group runs, shared, until the transaction ends, so that none can be
+ * Locks the snippets that a check or a group runs in share mode until the transaction ends, so that none is
  * deleted in between.
  *
  * @param before the stored fields; null for a check or group that is created
- * @returns what is wrong with `fields`
+ * @returns problems in `fields`
  */
 export async function requireSnippets(
   tx: Sql,
@@ -29,7 +29,7 @@ export async function requireSnippets(
     if (chars === undefined) {
       return [bodyProblem([name], `must be the id of a snippet: there is no ${id}`)];
     }
-    // One that has grown since must not prevent other changes.
+    // A stored snippet that has grown since must not prevent other changes.
     if (chars <= MAX_SCRIPT_CHARS || before?.[name] === id) return [];
     const message = `must be a snippet of at most ${MAX_SCRIPT_CHARS} characters: ${id} has ${chars}`;
     return [bodyProblem([name], message)];

@@ -12,26 +12,26 @@ export interface StateCounterParts {
   readonly log: Logger;
 }
 
-/** Counts checks by state and live agents by location for the metrics: a scrape must not wait for it. */
+/** Counts checks by state and live agents by location for the metrics in the background: a scrape must not wait. */
 export interface StateCounter {
   /** Reads the database once. */
   read(): Promise<void>;
-  /** Reads about every 30 seconds, while the counts are asked for, until the signal aborts. Logs failures. */
+  /** Reads about every 30 seconds while the counts are in use, until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
-  /** As of the last reading. */
+  /** The counts of the last reading. */
   counts(): ServiceCounts;
 }
 
 const READ_EVERY_MS = 30_000;
-/** After they were last asked for. Longer than metrics are usually scraped apart. */
+/** How long the counts are updated after their last use; longer than the usual scrape interval. */
 const WANTED_FOR_MS = 5 * 60_000;
 const MAX_BACK_OFF_MS = 120_000;
-/** Each one is a series. */
+/** Each location is a series of the metric. */
 const MAX_LOCATIONS = 1_000;
 
 export function createStateCounter({ store, clock, log }: StateCounterParts): StateCounter {
   let counts = NO_SERVICE_COUNTS;
-  /** null until somebody asked for them. */
+  /** null until the counts were first used. */
   let wantedAtMs: number | null = null;
 
   async function read(): Promise<void> {
@@ -57,7 +57,7 @@ export function createStateCounter({ store, clock, log }: StateCounterParts): St
   async function readIfWanted(): Promise<void> {
     if (wantedAtMs !== null && clock.monotonicMs() - wantedAtMs <= WANTED_FOR_MS)
       return await read();
-    // All checks of all accounts are read for them: not for nobody. Old ones must not be shown later.
+    // Counting reads all checks of all accounts, so it stops without use. Old counts must not be shown later.
     counts = NO_SERVICE_COUNTS;
   }
 

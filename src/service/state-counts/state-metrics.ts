@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 import type { ServiceCounts } from './service-counts.ts';
 
-/** What the metrics are read from at each scrape. */
+/** The source of the metrics at each scrape. */
 interface Counts {
   readonly states: ServiceCounts;
   readonly alertDeliveries: Readonly<Record<'sent' | 'failed', number>>;

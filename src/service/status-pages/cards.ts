@@ -7,9 +7,8 @@ import type { StoredCard } from './sql.ts';
 export type CardInput = ChangedStatusPage['cards'][number];
 
 /**
- * The cards that replace the stored ones. A given card keeps the id of the stored card with its id,
- * or without an id of the stored card with its name: links to it stay valid. Only a changed card
- * has a new updatedAt.
+ * Plans the cards that replace the stored ones. A given card is matched with a stored card by id or, without an id,
+ * by name, and keeps its id, so that links to it stay valid. Only changed cards get a new updatedAt.
  */
 export function planCards(
   stored: readonly StoredCard[],

@@ -72,8 +72,8 @@ export async function findService(
 }
 
 /**
- * Until the transaction ends, nobody else changes the service or begins to name it. Read it after the
- * lock.
+ * Locks the service until the transaction ends: other transactions neither change it nor refer to it newly. Read
+ * it after the lock.
  *
  * @returns false if there is no such service
  */
@@ -160,7 +160,7 @@ export async function deleteService(sql: Sql, { accountId, id }: AccountKey): Pr
 }
 
 /**
- * Until the transaction ends, none of these services is deleted.
+ * Locks these services in share mode until the transaction ends, so that none is deleted.
  *
  * @returns the ids of those that exist
  */

@@ -47,7 +47,7 @@ export interface StatusPageServices {
     precondition?: Precondition<StoredService>,
   ): Promise<StoredService>;
   /**
-   * Removes the service from cards and resolved incidents, too.
+   * Deletes the service, and removes it from cards and resolved incidents.
    *
    * @throws ServiceError 409 while an open incident names it: readers would never see it resolved
    */

@@ -48,9 +48,9 @@ type PageRow = PageFields & {
 };
 
 /**
- * Pages with their cards and the states of their pictures in one statement: all are of one moment.
+ * Selects pages with their cards and the states of their pictures in one statement, so that all are consistent.
  *
- * @param from the table, or a query of the rows that are wanted
+ * @param from the table, or a query that selects the rows
  */
 function pageFrom(from: string): string {
   return `select p.id, p.name, p.url, p.custom_domain, p.description, p.theme_colors, p.logo,
@@ -183,7 +183,7 @@ export async function setPagePassword(
 }
 
 /**
- * Until the transaction ends, nobody else changes the page or its cards. Read them after the lock.
+ * Locks the page and its cards until the transaction ends. Read them after the lock.
  *
  * @returns false if there is no such page
  */
@@ -195,7 +195,7 @@ export async function lockPage(sql: Sql, { accountId, id }: AccountKey): Promise
   return rows.length > 0;
 }
 
-/** About the size of a page without services, and of a service on it with a name of usual length. */
+/** The approximate sizes of a page without services, and of a service on it with a name of usual length. */
 const [PAGE_BYTES, SERVICE_BYTES] = [16_384, 1_024];
 
 /** The ids of a page of status pages, oldest first. */

@@ -45,7 +45,7 @@ export interface StatusPagesParts {
   readonly domainRules: Pick<DomainRules, 'refuse'>;
 }
 
-/** A page as it is read or written alone. */
+/** A page as requests for a single page return it. */
 export type PageView = StoredPage & { readonly warnings?: readonly Warning[] };
 
 /** src/service/README.md, "Status pages and incidents". */
@@ -101,7 +101,7 @@ export function createStatusPages(parts: StatusPagesParts): StatusPages {
     await replaceCards(tx, { accountId, id, cards: plan.cards });
   }
 
-  /** After the page is saved: no transaction waits for another host. */
+  /** Call it after the page is saved, so that no transaction waits for another host. */
   async function withPictures(
     accountId: string,
     saved: StoredPage,
@@ -208,7 +208,7 @@ const UNIQUE: Readonly<
   status_pages_custom_domain: { field: 'customDomain', words: 'custom domain' },
 };
 
-/** The other page may be another account's: the error does not name it. */
+/** The error does not name the other page, which may belong to another account. */
 async function withoutTaken<T>(fields: RawBody, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

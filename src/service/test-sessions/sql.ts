@@ -82,7 +82,7 @@ export async function findSession(sql: Sql, key: AccountKey): Promise<StoredSess
   return readSession(sql, key, '');
 }
 
-/** Until the transaction ends, nobody else adds to the session. */
+/** Locks the session until the transaction ends. */
 export async function lockSession(sql: Sql, key: AccountKey): Promise<StoredSession | null> {
   return readSession(sql, key, 'for update');
 }

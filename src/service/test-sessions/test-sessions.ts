@@ -70,9 +70,8 @@ export interface SessionResultQuery extends Page {
 /** Runs of check files outside the service. */
 export interface TestSessions {
   /**
-   * Creates a session, or adds to the session with the id. Ignores results that the session has
-   * already, so a caller may repeat a report, or send a long run in parts. The facts are those of the
-   * first part.
+   * Creates a session, or adds to the session with the id. Ignores results that the session already has, so a caller
+   * may repeat a report or send a long run in parts. The facts of the first part are stored.
    *
    * @throws ServiceError 400 for an invalid result, 409 where the session has too many; stores nothing
    *   then

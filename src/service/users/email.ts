@@ -5,7 +5,7 @@ const MAX_CHARS = 254;
 
 export const emailSchema = z.email().max(MAX_CHARS).describe('The email address of the user.');
 
-/** The stored form: people write their address with and without capitals. */
+/** Normalises an email to the stored form, in lower case. */
 export function emailOf(text: string): string {
   return text.trim().toLowerCase();
 }

@@ -51,7 +51,7 @@ export interface InvitationsParts {
 export interface ShownInvitation {
   readonly email: string;
   readonly role: Role;
-  /** Whether a user has this email, who then signs in with the password that exists. */
+  /** Whether a user has this email; the user then signs in with the existing password. */
   readonly isKnown: boolean;
 }
 
@@ -174,7 +174,7 @@ export function createInvitations(parts: InvitationsParts): Invitations {
         return { userId: signedIn.userId, by: { kind: 'session', id: signedIn.sessionId } };
       }
       if ((await findUserByEmail(store, email)) !== null) {
-        // Whoever has the link may not be the user.
+        // The person with the link may not be the user.
         const user = await signIn.isPassword(email, password ?? '', client);
         if (user === null) throw wrongPassword();
         await store.transaction(async (tx) => join(tx, user.id, await find(tx, token), client));
@@ -191,7 +191,7 @@ export function createInvitations(parts: InvitationsParts): Invitations {
         const invitation = await find(tx, token);
         const user = { id, email, passwordHash, createdAtMs: clock.wallMs() };
         if (!(await insertUser(tx, user))) {
-          throw conflict('A user with this email was just made: open the link again');
+          throw conflict('A user with this email was just created: open the link again');
         }
         await join(tx, id, invitation, client);
       });

@@ -9,7 +9,7 @@ export function newLinkToken(): { readonly token: string; readonly tokenHash: Bu
   return { token, tokenHash: hashOfKey(token) };
 }
 
-/** The hash of a token that somebody sent; that of nothing where it cannot be one. */
+/** The hash of a token from a request; the hash of an empty text if the token is malformed. */
 export function hashOfLinkToken(token: string): Buffer {
   return tokenHashOf(token) ?? Buffer.alloc(0);
 }

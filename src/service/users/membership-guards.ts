@@ -10,8 +10,8 @@ interface MemberKey {
 }
 
 /**
- * Whether the account would be without an admin: nobody could invite another one. Lock the account
- * first, or two admins could demote each other at the same time.
+ * Whether the user is the account's last admin: without an admin, nobody could invite another one. Lock the account
+ * first; otherwise two admins could demote each other at the same time.
  */
 export async function isLastAdmin(
   tx: Transaction,
@@ -25,8 +25,8 @@ export async function isLastAdmin(
 }
 
 /**
- * Withdraws the links by which a member could get back what is being taken. Call it before the change.
- * Nobody knows whose hands the links to become an admin are in: all of the account's go with an admin.
+ * Withdraws links with which a member could regain a role that is being removed. Call it before the change. If an
+ * admin is demoted, withdraws all links to become an admin, since the admin may have any of them.
  *
  * @param role the new one; null if the user leaves the account
  */

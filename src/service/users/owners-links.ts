@@ -1,7 +1,7 @@
-/** For the terminal of the owner; null if a link is not offered. At most one is offered. */
+/** Links for the terminal of the owner, at most one of which is not null. */
 export interface OwnersLinks {
   /** Signs in without a password, once. */
   readonly signInUrl: string | null;
-  /** Makes the first user, once. */
+  /** Creates the first user, once. */
   readonly setupUrl: string | null;
 }

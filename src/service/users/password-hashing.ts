@@ -15,17 +15,17 @@ export interface ScryptCost {
 
 /** 32 MiB for each hash: OWASP, Password Storage Cheat Sheet. */
 const COST: ScryptCost = { ln: 15, r: 8, p: 3 };
-/** For OpenSSL, beside the blocks of the algorithm. */
+/** Memory for OpenSSL in addition to the blocks of the algorithm. */
 const SPARE_BYTES = 64 * 1024;
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;
-/** A hash takes a fifth of a second of one thread: the service and its files need the others. */
+/** A hash occupies a thread for 0.2 s; the other threads are needed for files and the service. */
 const MAX_AT_ONCE = Math.max(1, Math.min(2, availableParallelism() - 1));
-/** A few seconds of work. */
+/** Maximum number of waiting hashes: a few seconds of work. */
 const MAX_WAITING = 20;
 const RETRY_SECONDS = 5;
 
-/** A password to check. Longer ones cost no work. */
+/** A password to check. Longer ones are refused without hashing. */
 export const givenPassword = z
   .string()
   .max(4 * MAX_PASSWORD_CHARS)
@@ -78,7 +78,7 @@ function scryptOf(password: string, salt: Buffer, { ln, r, p }: ScryptCost): Pro
   const N = 2 ** ln;
   const options = { N, r, p, maxmem: 128 * r * (N + p) + SPARE_BYTES };
   return new Promise((resolve, reject) => {
-    // The same text may have several encodings: NIST SP 800-63B, 3.1.1.2.
+    // Normalises the password, since the same text may have several encodings (NIST SP 800-63B, 3.1.1.2).
     scrypt(password.normalize('NFKC'), salt, HASH_BYTES, options, (error, hash) => {
       if (error === null) resolve(hash);
       else reject(error);

@@ -23,8 +23,8 @@ export interface PasswordLinksParts {
 }
 
 /**
- * New passwords for users who forgot theirs, by links that only the operator of the service makes: an admin
- * of one account must not get into the others of a user.
+ * Links with which users who forgot their password choose a new one. Only the operator of the service creates them:
+ * an admin of one account must not get access to other accounts of a user.
  */
 export interface PasswordLinks {
   /**
@@ -81,7 +81,7 @@ export function createPasswordLinks(parts: PasswordLinksParts): PasswordLinks {
     },
 
     async accept({ token, password }, { address }) {
-      // Hashing takes long: not for whoever has no link.
+      // Hashing is slow, so it is done only for a valid link.
       await show(token);
       const passwordHash = await passwords.hash(password);
       const userId = await store.transaction(async (tx) => {

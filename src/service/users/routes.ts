@@ -12,7 +12,7 @@ import { emailSchema } from './email.ts';
 import type { Member, Users } from './users.ts';
 
 const TAGS = ['Users'];
-/** Whoever can change roles can do everything that any role can. */
+/** A user who can change roles can do everything that any role can. */
 const ADMIN = { role: 'admin' } as const;
 const CONDITIONAL = { ...ADMIN, conditional: true } as const;
 const PATH = '/v1/users';

@@ -30,14 +30,14 @@ export interface SetupParts {
   readonly passwords: Passwords;
 }
 
-/** The first user of a service, by a link that its log or its owner's terminal shows: README.md of this folder. */
+/** Creates the first user of a service with a link in its log or on its owner's terminal: README.md of this folder. */
 export interface Setup {
   /**
-   * A new link, which works once. Each replica has its own; all end when the first is used.
+   * Creates a link that works once. Each replica has its own; all become invalid when one is used.
    *
-   * @param reader who sees it. A log may have other readers than the admins of the account: therefore it
-   *   gets no link where the account is older than a day and has an admin key, with which users are
-   *   invited. The terminal of `vedette up` belongs to whoever has that key.
+   * @param reader who sees the link. People other than admins may read a log, so it gets no link if the account is
+   *   older than a day and has an admin key, with which users can be invited. The terminal of `vedette up` belongs to
+   *   the owner of that key.
    * @returns its token; null if there is a user, or more than one account
    */
   newLink(reader?: LinkReader): Promise<string | null>;
@@ -46,7 +46,7 @@ export interface Setup {
   /** Whether the link is valid. */
   isOpen(token: string): Promise<boolean>;
   /**
-   * Makes the first user, an admin of the first account.
+   * Creates the first user, an admin of the first account.
    *
    * @returns the id of the user
    * @throws ServiceError 404 where the link is not valid
@@ -58,9 +58,9 @@ export interface Setup {
 }
 
 export function createSetup({ store, clock, ids, passwords }: SetupParts): Setup {
-  /** Hashes, in hex, of the links that this process made for the owner: one for each start. */
+  /** Hashes, in hex, of the links that this process created for the owner, one for each start. */
   const ofOwner = new Set<string>();
-  /** A log must not make admins of an account that others administer already. */
+  /** Whether to offer a link: a log must not give admin access to an account that already has an administrator. */
   const isWanted = async (sql: Sql, reader: LinkReader): Promise<boolean> => {
     if ((await hasUser(sql)) || (await countAccounts(sql, 2)) > 1) return false;
     if (reader === 'owner') return true;
@@ -93,7 +93,7 @@ export function createSetup({ store, clock, ids, passwords }: SetupParts): Setup
     },
 
     async accept({ token, email, password }, { address }) {
-      // Hashing takes long: not for whoever has no link.
+      // Hashing is slow, so it is done only for a valid link.
       if (!(await isOpen(token))) throw linkGone();
       const passwordHash = await passwords.hash(password);
       const [accountId, userId] = [ids(), ids()];

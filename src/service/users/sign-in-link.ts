@@ -12,7 +12,7 @@ import { hashOfLinkToken, newLinkToken } from './link-token.ts';
 import { findSoleMembers, insertMembership, insertUser } from './sql.ts';
 
 export const SIGN_IN_LINK_MINUTES = 10;
-/** No email of a person: nobody can be invited by it, or sign in with it and a password. */
+/** Not the email of a person: it cannot be invited or used to sign in with a password. */
 const LOCAL_EMAIL = 'admin@localhost';
 
 export interface SignInLinkParts {
@@ -24,22 +24,22 @@ export interface SignInLinkParts {
 }
 
 /**
- * The link by which whoever started `vedette up` signs in without a password: README.md of this folder. This
- * process alone knows it, by its hash.
+ * The link with which the user who started `vedette up` signs in without a password: README.md of this folder. Only
+ * this process knows it, by its hash.
  */
 export interface SignInLink {
   /**
-   * A new link, which replaces an earlier one.
+   * Creates a link, which replaces an earlier one.
    *
-   * @param apiKey an admin key, which whoever gets the link has anyway
+   * @param apiKey an admin key, which the person who gets the link has anyway
    * @returns its token; null if the key is not an admin's
    */
   create(apiKey: string): Promise<string | null>;
   /** Whether the link was not used and has not expired. */
   isOpen(token: string): boolean;
   /**
-   * Signs in the only user of the account if that is an admin and belongs to no other account; else a user
-   * of its own, who is made if there is none.
+   * Signs in the only user of the account if that user is an admin and belongs to no other account; otherwise signs in
+   * a local user, which is created if necessary.
    *
    * @throws ServiceError 404 where the link is not valid
    */
@@ -48,7 +48,7 @@ export interface SignInLink {
 
 interface Link {
   readonly tokenHash: Buffer;
-  /** The SHA-256 of the API key of `up`, whose end ends the link, too. */
+  /** The SHA-256 of the API key of `up`. Revoking the key invalidates the link. */
   readonly keyHash: Buffer;
   readonly endsAtMs: number;
 }
@@ -56,7 +56,7 @@ interface Link {
 export function createSignInLink({ store, clock, ids, sessions }: SignInLinkParts): SignInLink {
   let open: Link | null = null;
 
-  /** A revoked key takes the link with it. */
+  /** The account of the key; null if the key is revoked, which invalidates the link. */
   const accountOf = async (keyHash: Buffer): Promise<string | null> => {
     const key = await findActiveApiKeyByHash(store, keyHash);
     return key?.role === 'admin' ? key.accountId : null;
@@ -120,7 +120,7 @@ export function createSignInLink({ store, clock, ids, sessions }: SignInLinkPart
     async accept(token, client) {
       const link = find(token);
       if (link === null) throw linkGone();
-      // Before anything is awaited: of two uses at once, the second finds no link.
+      // Cleared before the first await, so that the second of two concurrent uses finds no link.
       open = null;
       try {
         const accountId = await accountOf(link.keyHash);
@@ -130,7 +130,7 @@ export function createSignInLink({ store, clock, ids, sessions }: SignInLinkPart
         sessions.forget(userId);
         return started;
       } catch (error) {
-        // Nobody has signed in by it.
+        // The sign-in failed, so the link can be used again.
         open ??= link;
         throw error;
       }

@@ -62,7 +62,7 @@ export async function insertUser(
 
 /**
  * @param insteadOf the hash that was checked
- * @returns false where another one is stored now, or none
+ * @returns false if another hash, or none, is stored now
  */
 export async function updatePassword(
   sql: Sql,
@@ -91,7 +91,7 @@ export async function removePassword(sql: Sql, id: string): Promise<void> {
 }
 
 /**
- * @param checkedHash the password hash by which the user signs in; null for another way
+ * @param checkedHash the password hash with which the user signs in; null for another way
  * @returns false where the user has another hash now, or does not exist
  */
 export async function noteSignIn(
@@ -147,7 +147,7 @@ export async function findMember(
   return found ?? null;
 }
 
-/** Whoever joined first comes first. */
+/** Lists the members in the order in which they joined. */
 export function listMembers(
   sql: Sql,
   { accountId, ...range }: AccountRange,
@@ -165,8 +165,8 @@ export function listMembers(
 }
 
 /**
- * The users who belong to this account and to no other one; whoever joined first comes first. `isOnlyMember`:
- * the account has no other user at all.
+ * Finds the users who belong only to this account, in the order in which they joined. `isOnlyMember`: the account
+ * has no other user.
  */
 export function findSoleMembers(
   sql: Sql,

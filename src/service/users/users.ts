@@ -25,13 +25,13 @@ export interface UsersParts {
 
 /** The users of accounts: README.md of this folder. */
 export interface Users {
-  /** Whoever joined first comes first. */
+  /** Lists the users in the order in which they joined. */
   list(accountId: string, page: Page): Promise<readonly Member[]>;
   /** @throws ServiceError 404 */
   read(accountId: string, id: string): Promise<Member>;
   /** @throws ServiceError 404; 409 where the account would be without an admin; 412 */
   changeRole(key: AccountKey, role: Role, precondition?: Precondition<Member>): Promise<Member>;
-  /** Takes the user out of the account. @throws as `changeRole` */
+  /** Removes the user from the account. @throws as `changeRole` */
   remove(key: AccountKey, precondition?: Precondition<Member>): Promise<void>;
   accountsOf(userId: string): ReturnType<typeof listAccountsOfUser>;
 }

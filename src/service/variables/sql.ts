@@ -119,7 +119,7 @@ export async function variableBytes(sql: Sql, accountId: string): Promise<number
   return row?.bytes ?? 0;
 }
 
-/** Goes up with each change of the account's secret variables. */
+/** Increases with each change of the account's secret variables. */
 export async function secretsRevisionOf(sql: Sql, accountId: string): Promise<number> {
   const [row] = await sql.query<{ revision: number }>(
     'select secrets_revision as revision from accounts where id = $1',

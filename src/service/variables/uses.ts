@@ -3,7 +3,7 @@ import type { Store } from '../database/store.ts';
 
 export interface VariableUses {
   /**
-   * Which variables the requests of an account's checks name.
+   * Lists the variables that the requests of an account's checks use.
    *
    * @param key only this one, with more of its checks; null: all
    */
@@ -22,9 +22,9 @@ export interface VariableUses {
 /** More than the account can define, so that some that are not defined are listed, too. */
 export const MAX_KEYS = 3_000;
 export const MAX_CHECKS = 10;
-/** The most checks that are looked at, of those with placeholders: more than the service is made for. */
+/** Maximum number of checks with placeholders that are read: more than the service is designed for. */
 export const MAX_READ = 50_000;
-/** The most checks that are listed for one variable. */
+/** Maximum number of checks that are listed for one variable. */
 export const MAX_CHECKS_OF_ONE = 1_000;
 
 /** @param maxRead default: MAX_READ */
@@ -43,7 +43,7 @@ export function createVariableUses({
         key,
         maxKeys: MAX_KEYS,
         maxChecks,
-        // One more shows whether there are more.
+        // Reads one more, to find out whether there are more.
         maxRead: maxRead + 1,
       });
       return { uses, droppedKeys: total - uses.length, isComplete: read <= maxRead };

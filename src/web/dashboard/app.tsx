@@ -31,7 +31,7 @@ export function App() {
       },
       (thrown: unknown) => {
         const found = asApiError(thrown);
-        // The browser is on its way to the sign-in.
+        // The browser is loading the sign-in page.
         if (found.kind !== 'unauthorized' && !ended.signal.aborted) setError(found);
       },
     );

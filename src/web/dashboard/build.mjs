@@ -18,7 +18,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 const WEB = join(ROOT, 'src/web');
 const TARGET = join(ROOT, 'dist/web/dashboard');
 const STAMP = '.inputs';
-/** Runs before the first paint, so it is no module. It gets a name by its content like the others. */
+/** Runs before the first paint, so it is not a module. Its name contains its hash like those of the other files. */
 const THEME_SCRIPT = join(import.meta.dirname, 'shell/theme-before-paint.js');
 const THEME_PLACE = '<!-- theme script -->';
 
@@ -45,7 +45,7 @@ function addThemeScript(folder) {
   writeFileSync(index, html.replace(THEME_PLACE, `<script src="./assets/${name}"></script>`));
 }
 
-/** Not index.html: the service fills it in. */
+/** Compresses all files but index.html, into which the service inserts values. */
 function compress(folder) {
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);

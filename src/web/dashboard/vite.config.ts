@@ -16,7 +16,7 @@ export default defineConfig({
     // The preloads need no polyfill in these browsers, and it would be one more script.
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
-    // Of the packages in the files, which have no comments: docker/third-party.mjs passes them on.
+    // The licences of the bundled packages, whose comments are removed: docker/third-party.mjs publishes them.
     license: { fileName: 'licenses.json' },
   },
 });

@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import type { ServiceCondition } from '../../model/incident/status-page-incident.ts';
 
-/** The condition itself is the class that gives its colours: style.ts. */
+/** The condition is also the class that sets its colours: see style.ts. */
 export const CONDITION_WORDS: Readonly<Record<ServiceCondition, string>> = {
   OPERATIONAL: 'Operational',
   UNKNOWN: 'No data',
@@ -19,10 +19,10 @@ const LINE = {
   'stroke-linecap': 'round',
   'stroke-linejoin': 'round',
 } as const;
-/** On a filled shape. */
+/** A line on a filled shape. */
 const CUT = { ...LINE, stroke: 'var(--card)' } as const;
 
-/** Each has a shape of its own. */
+/** Each condition has a different shape. */
 const SHAPES: Readonly<Record<ServiceCondition, VNode>> = {
   OPERATIONAL: (
     <>
@@ -83,7 +83,7 @@ export function stateIcon(condition: ServiceCondition): string {
   return `data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3C${shape} fill='${color}'/%3E%3C/svg%3E`;
 }
 
-/** Always beside a word. */
+/** To be used only beside a word. */
 export function ConditionIcon({ condition }: { readonly condition: ServiceCondition }): VNode {
   return (
     <svg viewBox="0 0 16 16" aria-hidden="true">

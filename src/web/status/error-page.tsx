@@ -9,7 +9,7 @@ interface ErrorPageProps {
   readonly text: string;
 }
 
-/** Stands for a page that cannot be shown. */
+/** Shown instead of a page that cannot be shown. */
 export function ErrorPage({ colors, title, text }: ErrorPageProps): VNode {
   return (
     <Html colors={colors} title={title}>

@@ -5,11 +5,11 @@ import type { StatusPage } from '../../model/status-page/status-page.ts';
 import { stateIcon } from './conditions.tsx';
 import { type PageColors, styleOf } from './style.ts';
 
-/** A page as its layout shows it. */
+/** The data of a status page for its layout. */
 export interface ShownPage {
   readonly page: {
     readonly fields: Omit<StatusPage, 'cards'>;
-    /** As far as they were fetched. */
+    /** Only the pictures that were fetched. */
     readonly pictures: Readonly<Partial<Record<'logo' | 'favicon', ShownPicture>>>;
   };
   /** Absolute, without a slash at its end. */
@@ -19,7 +19,7 @@ export interface ShownPage {
 }
 
 interface ShownPicture {
-  /** All are null before it was first fetched. */
+  /** All fields are null until the picture is first fetched. */
   readonly hash: string | null;
   readonly width: number | null;
   readonly height: number | null;
@@ -36,7 +36,7 @@ interface StatusLayoutProps {
   readonly requested: ShownPage;
   /** Beside the name of the page. */
   readonly title: string;
-  /** Gives the icon of the tab its colour, unless the page has one of its own. */
+  /** Sets the colour of the tab icon, unless the page has its own icon. */
   readonly condition?: ServiceCondition;
   /** In the footer, before the links; without it, a link to the status page. */
   readonly note?: ComponentChildren;
@@ -125,7 +125,7 @@ export function StatusLayout({
   );
 }
 
-/** Where programs read the page. Those of a private page could not: they have no cookie. */
+/** Links for programs that read the page. A private page has none, because programs have no cookie. */
 function FeedLinks({ name, path }: { readonly name: string; readonly path: string }): VNode {
   const title = `${name}: incidents and maintenance`;
   return (

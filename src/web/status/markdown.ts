@@ -11,12 +11,12 @@ import { htmlEscaped } from '../../runtime/text/html-escaped.ts';
 /** Headings of a text are below the two levels of its page. */
 const FIRST_LEVEL = 3;
 const DEEPEST_LEVEL = 6;
-/** To find emphasis and links takes a time that is quadratic: a longer paragraph has none. */
+/** Finding emphasis and links takes quadratic time: in a longer paragraph they are not interpreted. */
 const MAX_INLINE_CHARS = 4_000;
-/** Characters that are looked at, again in each quote, list and link that contains them. */
+/** The most characters to read; each counts again in every quote, list and link that contains it. */
 const MAX_READ_CHARS = 600_000;
 const MAX_DEPTH = 20;
-/** Each line of a list may be looked at again for each that follows. */
+/** The most lines: each line of a list may be read again for each line that follows. */
 const MAX_LINES = 2_000;
 /** A row has as many cells as the head of its table, however short it is. */
 const MAX_CELLS = 5_000;
@@ -25,10 +25,10 @@ const LINKED_PROTOCOLS = ['http:', 'https:', 'mailto:'];
 const CHARACTER_REFERENCE = /&amp;(#\d{1,7}|#x[\da-f]{1,6}|[a-z]\w{1,31});/gi;
 
 /**
- * HTML of what somebody wrote in Markdown, for readers who do not trust its author: HTML in it is
- * text, links lead to http, https and mailto, and an image is a link, because the reader's browser
- * would ask its host. A text that would take too long, such as one of thousands of quotes in each
- * other, appears as it was written.
+ * HTML from Markdown, for readers who do not trust its author: HTML in it becomes text, links are limited
+ * to http, https and mailto, and an image becomes a link, because the browser of the reader would request
+ * it from its host. A text that would take too long, such as thousands of nested quotes, is shown
+ * unchanged.
  */
 export function markdownHtml(text: string): string {
   const tokens = tokensOf(text);
@@ -46,7 +46,7 @@ function tokensOf(text: string): readonly Token[] | null {
   }
 }
 
-/** Its time grows no faster than the length of the text. */
+/** A lexer whose time grows at most linearly with the length of the text. */
 class BoundedLexer extends Lexer {
   #readChars = 0;
   #depth = 0;
@@ -85,7 +85,7 @@ class BoundedLexer extends Lexer {
   }
 }
 
-/** Leaves a table that would have too many cells a paragraph. */
+/** Treats a table that would have too many cells as a paragraph. */
 class BoundedTokenizer extends Tokenizer {
   #cells = 0;
 
@@ -186,7 +186,7 @@ function linkHtml(href: string, text: string): string {
   return `<a href="${htmlEscaped(href)}" rel="nofollow noopener">${text}</a>`;
 }
 
-/** As browsers read it, so that nothing they leave out hides a protocol; null for a refused one. */
+/** Parses like browsers, so that no character that they ignore hides a protocol; null for a refused URL. */
 function hrefOf(given: string): string | null {
   const text = given.replaceAll('&amp;', '&');
   if (!URL.canParse(text)) return null;
@@ -194,7 +194,7 @@ function hrefOf(given: string): string | null {
   return LINKED_PROTOCOLS.includes(protocol) ? href : null;
 }
 
-/** Character references, such as `&copy;`, stay what they are: as text they are harmless. */
+/** Keeps character references, such as `&copy;`: as text they are harmless. */
 function textHtml(text: string): string {
   return htmlEscaped(text).replaceAll(CHARACTER_REFERENCE, '&$1;');
 }

@@ -2,15 +2,15 @@ import type { VNode } from 'preact';
 import { Html } from './layout.tsx';
 import type { PageColors } from './style.ts';
 
-/** How somebody who may read a page can show it. */
+/** The ways in which a permitted reader can open a private page. */
 export interface Access {
-  /** Where the form with the password is sent. */
+  /** The path to which the form with the password is sent. */
   readonly action: string;
-  /** The path below the page that was asked for. */
+  /** The requested path below the page. */
   readonly next: string;
   /** null if members cannot sign in. */
   readonly signInHref: string | null;
-  /** What came of the form. */
+  /** The reason why the form was refused; null if it was not sent. */
   readonly note: string | null;
 }
 
@@ -20,7 +20,7 @@ interface NotFoundProps {
   readonly access: Access | null;
 }
 
-/** The answer to every address without a page that its reader may see: it reveals nothing else. */
+/** The response for every address without a page that the reader may see: it reveals nothing else. */
 export function NotFound({ colors, access }: NotFoundProps): VNode {
   return (
     <Html colors={colors} title="Page not found">

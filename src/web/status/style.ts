@@ -1,6 +1,6 @@
 import type { StatusPage } from '../../model/status-page/status-page.ts';
 
-/** What a page says about its colours. */
+/** The colour settings of a page. */
 export type PageColors = Pick<StatusPage, 'themeColors' | 'defaultTheme'>;
 type Theme = 'light' | 'dark';
 
@@ -36,7 +36,7 @@ function themeCss(colors: PageColors['themeColors'][Theme], theme: Theme): strin
 }
 
 /**
- * The style of a page in its themes. Paper is always light. Without double quotes,
+ * The style of a page in its themes. Print is always light. Contains no double quotes,
  * ampersands and less-than signs, which the renderer would escape.
  */
 export function styleOf({ themeColors, defaultTheme }: PageColors): string {

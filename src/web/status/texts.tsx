@@ -61,7 +61,7 @@ export function Instant({
   return <time dateTime={new Date(atMs).toISOString()}>{text}</time>;
 }
 
-/** An instant next to the time of the page: without the date if it is today, else without this year. */
+/** An instant relative to the time of the page: without the date if it is the same day, or without the current year. */
 export function RecentInstant({
   atMs,
   nowMs,
@@ -107,7 +107,7 @@ export function Period({
 /** With two decimals and rounded down, so that only what never failed has 100 %. */
 export function availabilityText(share: number): string {
   if (share === 1) return '100 %';
-  // What the binary form of a share lacks must not cost a digit.
+  // The rounding error of the binary number must not change a digit.
   const hundredths = Math.min(Math.floor(share * 10_000 + 1e-6), 9_999);
   return `${(hundredths / 100).toFixed(2)} %`;
 }

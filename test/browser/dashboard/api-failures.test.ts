@@ -125,35 +125,35 @@ const FORMS: readonly FilledForm[] = [
     path: '/?group-by=group',
     opens: 'New group',
     fields: { Name: 'Web shop' },
-    submit: 'Make the group',
+    submit: 'Create the group',
   },
   {
     path: '/checks/new',
     fields: { Name: 'Orders', URL: 'https://orders.example.com/' },
-    submit: 'Make the check',
+    submit: 'Create the check',
   },
   {
     path: '/channels/new?type=EMAIL',
     fields: { Address: 'ops@example.com' },
-    submit: 'Make the channel',
+    submit: 'Create the channel',
   },
   {
     path: '/heartbeats',
     opens: 'New heartbeat',
     fields: { Name: 'Backup' },
-    submit: 'Make the heartbeat',
+    submit: 'Create the heartbeat',
   },
   {
     path: '/maintenance',
     opens: 'New window',
     fields: { Name: 'Update' },
-    submit: 'Make the window',
+    submit: 'Create the window',
   },
   {
     path: '/status-pages',
     opens: 'New page',
     fields: { Name: 'Shop' },
-    submit: 'Make the page',
+    submit: 'Create the page',
   },
   {
     path: '/incidents',
@@ -165,13 +165,13 @@ const FORMS: readonly FilledForm[] = [
     path: '/variables',
     opens: 'New variable',
     fields: { Name: 'HOST', Value: 'shop.example.com' },
-    submit: 'Make the variable',
+    submit: 'Create the variable',
   },
   {
     path: '/snippets',
     opens: 'New snippet',
     fields: { Name: 'Sign in', Script: 'log()' },
-    submit: 'Make the snippet',
+    submit: 'Create the snippet',
   },
   {
     path: '/certificates?view=client',
@@ -183,7 +183,7 @@ const FORMS: readonly FilledForm[] = [
     path: '/locations',
     opens: 'New location',
     fields: { Name: 'Office' },
-    submit: 'Make the location',
+    submit: 'Create the location',
   },
   {
     path: '/settings',
@@ -194,13 +194,13 @@ const FORMS: readonly FilledForm[] = [
     path: '/settings/users',
     opens: 'Invite',
     fields: { Email: 'ana@example.com' },
-    submit: 'Make the link',
+    submit: 'Create the link',
   },
   {
     path: '/settings/keys',
     opens: 'New key',
     fields: { Name: 'Deployment' },
-    submit: 'Make the key',
+    submit: 'Create the key',
   },
   {
     path: '/settings/sign-in',
@@ -327,7 +327,7 @@ describe.skipIf(LACKING !== null)('the dashboard, if the API fails', () => {
       if (route.request().method() === 'GET') await fail(route, ended);
       else await route.continue();
     });
-    await form.getByRole('button', { name: 'Make the key', exact: true }).click();
+    await form.getByRole('button', { name: 'Create the key', exact: true }).click();
     // The list of keys is read again.
     await page.locator('main [role=alert]', { hasText: ended.message }).waitFor();
     await form.getByText('Keep it now: it is not shown again.').waitFor();

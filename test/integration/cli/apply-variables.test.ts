@@ -192,7 +192,7 @@ describe('the variables of a file', () => {
       code: 0,
       stderr: '',
       stdout:
-        '+ create variable BASE\n+ create variable TOKEN (secret)\n+ create shop (TCP)\n\n2 variables to create, 1 check to create\nnothing was changed: --dry-run; the service may still refuse what only it can check\n',
+        '+ create variable BASE\n+ create variable TOKEN (secret)\n+ create shop (TCP)\n\n2 variables to create, 1 check to create\nnothing was changed: --dry-run; the service may still refuse changes that only it can check\n',
     });
     expect(await stored()).toEqual([]);
 

@@ -242,7 +242,7 @@ describe('vedette apply', () => {
     const { code, stdout, stderr } = await runHere(['apply', file.path, '--dry-run'], env);
     expect(code).toBe(0);
     expect(stdout).toBe(
-      '+ create lost (TCP)\n\n1 check to create\nnothing was changed: --dry-run; 2 would be refused; the service may still refuse what only it can check\n',
+      '+ create lost (TCP)\n\n1 check to create\nnothing was changed: --dry-run; 2 would be refused; the service may still refuse changes that only it can check\n',
     );
     expect(stderr.split('\n')).toEqual([
       expect.stringMatching(/:3: check "swapped" is TCP in the service and ICMP in the file/),

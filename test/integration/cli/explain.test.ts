@@ -83,7 +83,7 @@ describe('vedette explain', () => {
     const rest = [...why].filter(([id]) => id !== 'old' && id !== owner);
     expect(rest.map(([, problem]) => problem)).toEqual(
       rest.map(
-        () => `agent ${owner} has it, by the ids of check and agents and by JOB_CONCURRENCY`,
+        () => `agent ${owner} runs it, as the ids of check and agents and JOB_CONCURRENCY determine`,
       ),
     );
   });

@@ -68,7 +68,7 @@ describe('vedette import', () => {
 
   it.each([
     ['monitors: []', 'is none of the files that can be imported'],
-    ['endpoints: []', 'there is nothing in it that a check could do'],
+    ['endpoints: []', 'nothing in it can become a check'],
     ['a: [', 'not valid YAML'],
   ])('of %j says why it makes nothing', async (text, reason) => {
     const source = fileOf('source.yaml');

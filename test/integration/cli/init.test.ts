@@ -94,7 +94,7 @@ describe('vedette init', () => {
     const refused = await runHere(['init', file]);
     expect(refused).toMatchObject({ code: 2, stdout: '' });
     expect(refused.stderr).toMatch(
-      /^vedette: without a terminal nobody can be asked what to check: give --target with a URL .*\n$/,
+      /^vedette: there is no terminal on which to ask what to check: give --target with a URL .*\n$/,
     );
     const env = { SERVICE_URL: 'https://vedette.example/monitor/' };
     const made = await runHere(['init', file, '--target', '10.0.0.1'], env);

@@ -135,7 +135,7 @@ describe('vedette trigger', () => {
     });
     expect(code).toBe(1);
     expect(lines.slice(0, -3).toSorted()).toEqual([
-      'EXPIRED cart  it is gone: its location or its check was deleted',
+      'EXPIRED cart  its location or its check was deleted',
       expect.stringMatching(/^PASS {4}shop {2}in berlin/),
     ]);
     expect(lines.at(-2)).toBe('2 runs: 1 passed, 1 expired');
@@ -171,8 +171,8 @@ describe('vedette trigger', () => {
   });
 
   it.each([
-    [[], /^vedette: name what to run by one of --check, --tag and --group/],
-    [['--check', 'shop', '--tag', 'a'], /name what to run by one of/],
+    [[], /^vedette: give one of --check, --tag and --group/],
+    [['--check', 'shop', '--tag', 'a'], /give one of/],
     [['--tag', 'nothing'], /^vedette: no activated check has the tag "nothing"/],
     [['--group', 'nothing'], /^vedette: the service has no group "nothing"\n$/],
   ])('with %j runs nothing and says why', async (args, message) => {

@@ -59,7 +59,7 @@ describe('vedette account', () => {
     expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('was not written') });
     expect(JSON.parse(again.stdout)).toEqual({ id, name: 'Auto', created: false });
     const pretty = await runHere(['account', 'add', 'Auto', '--if-missing'], env);
-    expect(pretty.stdout).toBe(`account  ${id}  (exists already; nothing was changed)\n`);
+    expect(pretty.stdout).toBe(`account  ${id}  (already exists; nothing was changed)\n`);
     expect(readFileSync(path, 'utf8')).toBe(key);
     const { stdout } = await runHere(['account', 'list'], env);
     expect(stdout.match(/\tAuto\t/g)).toHaveLength(1);
@@ -105,7 +105,7 @@ describe('vedette account', () => {
     const other = await runTyping('Tiped\n', 'account', 'remove', 'Typed');
     expect(other.code).toBe(2);
     expect(other.stderr).toContain(`The account Typed (${id}) has 0 checks, 0 users`);
-    expect(other.stderr).toContain('what was typed is not the name of the account');
+    expect(other.stderr).toContain('the entered text is not the name of the account');
     expect((await runHere(['account', 'list'], env)).stdout).toContain(id);
     const removed = await runTyping('Typed\n', 'account', 'remove', id);
     expect(removed.code, removed.stderr).toBe(0);
@@ -120,7 +120,7 @@ describe('vedette account', () => {
       code: 2,
       stdout: '',
       stderr:
-        'vedette: without a terminal nobody can be asked for the name of the account: give --yes NAME\n',
+        'vedette: there is no terminal on which to ask for the name of the account: give --yes NAME\n',
     });
     const wrong = await runHere(['account', 'remove', id, '--yes', id], env);
     expect(wrong.code).toBe(2);

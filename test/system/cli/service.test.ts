@@ -131,7 +131,7 @@ describe('vedette service', () => {
       code: 2,
       stdout: '',
       stderr:
-        'vedette: credentials of 1 check or location cannot be decrypted because none of the keys decrypts them: put the key that encrypted them behind the others in ENCRYPTION_KEY, or its file back into DATA_DIR/encryption-key, and run vedette service decrypt again\n',
+        'vedette: credentials of 1 check or location cannot be decrypted because none of the keys decrypts them: put the key that encrypted them after the other keys in ENCRYPTION_KEY, or its file back into DATA_DIR/encryption-key, and run vedette service decrypt again\n',
       hasFile: true,
     });
   });

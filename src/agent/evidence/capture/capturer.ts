@@ -86,7 +86,7 @@ function argumentsFor(rights: OwnRights): readonly string[] {
   return ['-i', 'any', ...form, '-n', '-U', '--immediate-mode', ...size, ...user, '-w', '-'];
 }
 
-/** Why nothing can be captured, and how to change that; null if a capture works. */
+/** The reason why captures are impossible, and how to enable them; null if a capture works. */
 async function lackOf(
   start: (expression: string, bounds: TcpdumpBounds) => TcpdumpRun,
   path: string,

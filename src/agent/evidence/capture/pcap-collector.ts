@@ -23,7 +23,7 @@ export class PcapCollector {
     this.#buffer = Buffer.alloc(Math.min(FIRST_BUFFER_BYTES, maxBytes));
   }
 
-  /** `enough` once it is full or the data is no pcap file. */
+  /** `enough` if it is full or the data is not a pcap file. */
   write(piece: Uint8Array): 'more' | 'enough' {
     if (this.#leftOutBytes > 0 || this.#problem !== null) return 'enough';
     const space = this.#maxBytes - this.#receivedBytes;
@@ -45,12 +45,12 @@ export class PcapCollector {
     return this.#packets;
   }
 
-  /** Bytes were left out because they did not fit. */
+  /** Whether bytes were omitted because they did not fit. */
   get truncated(): boolean {
     return this.#leftOutBytes > 0;
   }
 
-  /** What is wrong with the data; null if nothing is. */
+  /** The problem of the data; null if there is none. */
   get problem(): string | null {
     return this.#problem;
   }

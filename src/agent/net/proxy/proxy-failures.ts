@@ -35,7 +35,7 @@ function proxyNotReadable({ secrets }: HttpProxy): Failure | null {
   return {
     code: 'CREDENTIAL_NOT_READABLE',
     message:
-      "The location's proxyUrl has a credential that the service cannot decrypt, so nothing was sent: give the location its proxyUrl again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.",
+      "The location's proxyUrl has a credential that the service cannot decrypt, so nothing was sent: give the location its proxyUrl again, or put the key that encrypted it after the other keys in ENCRYPTION_KEY of the service and restart it.",
   };
 }
 

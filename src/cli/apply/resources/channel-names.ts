@@ -17,10 +17,10 @@ type KnownChannel = Fields & { readonly id: ServiceId; readonly logicalId: strin
 export type NameProblems = ReadonlyMap<string, readonly string[]>;
 
 /**
- * The resources of a file with ids in place of the names of channels. A name is the name or the id of a
- * channel of the file or, if it has none, the name or the logical id of one of the service.
+ * Replaces the names of channels in the resources of a file by ids. A name is first looked up among the names and
+ * ids of the file's channels, then among the names and logical ids of the service's channels.
  *
- * @returns also what names no channel, or several: it stays out
+ * @returns also the resources that name an unknown or ambiguous channel, which are not applied
  */
 export function withChannelIds(
   { sections, references }: FileResources,
@@ -56,7 +56,7 @@ function isByName(
   return 'alertChannelName' in one;
 }
 
-/** A mistyped name is compared with so many. */
+/** Maximum number of names that are compared with a mistyped name. */
 const MAX_COMPARED = 1000;
 
 function idsByName(

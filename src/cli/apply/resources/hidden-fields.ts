@@ -1,14 +1,14 @@
 import { MASK } from '../../../model/credentials/mask.ts';
 import { UNKNOWN_SECRET } from '../normal-form.ts';
 
-/** Whether a value of the service has a secret, or a text that is masked for the key. */
+/** Whether a value of the service contains a secret, or a text that is masked for the key. */
 export function hasHidden(value: unknown): boolean {
   if (typeof value === 'string') return value === UNKNOWN_SECRET || value.endsWith(MASK);
   if (typeof value !== 'object' || value === null) return false;
   return Object.values(value).some(hasHidden);
 }
 
-/** A value of the file with what the service hides in place of each text that may be the same. */
+/** Replaces each text in a value of the file by the service's mask if the hidden text may be the same. */
 export function withHidden(known: unknown, given: unknown): unknown {
   if (typeof known === 'string' && typeof given === 'string') {
     return mayBeSame(known, given) ? known : given;
@@ -26,7 +26,7 @@ export function withHidden(known: unknown, given: unknown): unknown {
 export function mayBeSame(known: string, given: string): boolean {
   if (known === UNKNOWN_SECRET) return true;
   if (!known.endsWith(MASK)) return false;
-  // The service shows the origin of the URL of a hook: src/service/checks/masked-channels.ts.
+  // The service shows the origin of a webhook's URL: src/service/checks/masked-channels.ts.
   const shown = known.slice(0, -MASK.length);
   const comparable = URL.canParse(given) && shown !== '' ? new URL(given).href : given;
   return comparable.startsWith(shown) && comparable.length > shown.length;

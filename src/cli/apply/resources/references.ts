@@ -7,7 +7,7 @@ import type { Fields } from './resource-fields.ts';
 /** The id of a resource at the service. */
 export type ServiceId = string | number;
 
-/** Which resource of the service each entry of the file is. */
+/** Maps entries of the file to resources of the service. */
 export class ResourceIds {
   readonly #ids = new Map<string, ServiceId>();
   readonly #entries = new Map<string, string>();
@@ -21,7 +21,7 @@ export class ResourceIds {
     return this.#ids.get(keyOf(section, entryId)) ?? null;
   }
 
-  /** The id of the entry in the file; the given one where no entry of the file is that resource. */
+  /** The id of the resource's entry in the file; the given id if it has no entry. */
   entryOf(section: Section, id: ServiceId): ServiceId {
     return this.#entries.get(keyOf(section, id)) ?? id;
   }
@@ -38,7 +38,7 @@ const subscriptions = z.array(z.looseObject({ alertChannelId: idSchema }));
 const trigger = z.looseObject({ serviceId: z.string() });
 const cards = z.array(z.looseObject({ services: z.array(z.string()) }));
 
-/** The fields with every id of another resource translated. */
+/** Translates every id of another resource in the fields. */
 function translated(fields: Fields, translate: Translate): Fields {
   const changes: Record<string, unknown> = {};
   const group = idSchema.safeParse(fields.groupId);
@@ -66,15 +66,15 @@ function translated(fields: Fields, translate: Translate): Fields {
   return { ...fields, ...changes };
 }
 
-/** With the ids of the file in place of those of the service. */
+/** Replaces ids of the service by ids of the file. */
 export function withEntryIds(fields: Fields, ids: ResourceIds): Fields {
   return translated(fields, (section, id) => ids.entryOf(section, id));
 }
 
 /**
- * With the ids of the service in place of those of the file.
+ * Replaces ids of the file by ids of the service.
  *
- * @returns `missing`: entries that were not created
+ * @returns `missing`: referenced entries that were not created
  */
 export function withServiceIds(
   fields: Fields,
@@ -94,17 +94,17 @@ export function withServiceIds(
   return { fields: found, missing };
 }
 
-/** The checks with the entries that they name, in the place of the ids that the API has there. */
+/** Adds the entries that the checks name, in the fields in which the API has ids. */
 export function withReferences(
   checks: readonly Check[],
   references: ReadonlyMap<string, CheckReferences>,
 ): readonly Check[] {
   if (references.size === 0) return checks;
-  // Only compared, shown, and translated before they are sent.
+  // These checks are only compared and shown; they are translated before they are sent.
   return checks.map((check) => ({ ...check, ...references.get(check.id) }) as unknown as Check);
 }
 
-/** Checks of the service with ids of the file in place of the service's, comparable with those above. */
+/** Replaces ids of the service by ids of the file in checks of the service, for comparison with those of the file. */
 export function knownWithEntryIds(
   known: readonly KnownCheck[],
   ids: ResourceIds,
@@ -116,7 +116,7 @@ export function knownWithEntryIds(
   });
 }
 
-/** The services that an incident of these checks or heartbeats would name. */
+/** The services that incidents of these checks or heartbeats name. */
 export function triggeredServices(bodies: readonly Fields[]): ReadonlySet<string> {
   const ids = bodies.flatMap(({ triggerIncident }) => {
     const parsed = trigger.safeParse(triggerIncident);

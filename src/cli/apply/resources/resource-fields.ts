@@ -17,7 +17,7 @@ import {
 import { parseTolerantly } from '../../../wire/v1/tolerant-parse.ts';
 import { alertSettingsOf, sortedSubscriptions, UNKNOWN_SECRET } from '../normal-form.ts';
 
-/** Where the API has the entries of a section. */
+/** The API path of each section. */
 export const RESOURCE_PATHS: Readonly<Record<Section, string>> = {
   alertChannels: '/v1/alert-channels',
   groups: '/v1/check-groups',
@@ -32,7 +32,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 /** Fields of the API that a file does not set. Checks name their channels, not the other way round. */
 const NOT_COMPARED: readonly string[] = ['subscriptions'];
 
-/** The fields of an entry in the form that is compared, and sent. */
+/** Converts the fields of an entry to the form that is compared and sent. */
 export function fieldsOfEntry(
   section: Section,
   { id, fields }: FileEntry,
@@ -42,7 +42,7 @@ export function fieldsOfEntry(
 }
 
 /**
- * The fields of a response in the form that is compared; null if this release cannot parse it.
+ * Converts the fields of a response to the form that is compared; null if this release cannot parse it.
  *
  * @param shown the response without its references, which `named` translates afterwards
  */
@@ -98,7 +98,7 @@ const webhook = z.looseObject({
   hasWebhookSecret: z.boolean(),
 });
 
-/** With a stand-in for each secret, which the service never returns. */
+/** Replaces each secret, which the service never returns, by UNKNOWN_SECRET. */
 function withUnknownSecrets(config: unknown): unknown {
   const parsed = webhook.safeParse(config);
   if (!parsed.success) return config;
@@ -106,7 +106,7 @@ function withUnknownSecrets(config: unknown): unknown {
   return { ...rest, webhookSecret: hasWebhookSecret ? UNKNOWN_SECRET : null };
 }
 
-/** The same for a channel that sends to a service, whose flags say which secrets it has. */
+/** The same for a channel of a third-party service, whose flags show which secrets it has. */
 function withUnknownServiceSecrets(type: ServiceChannelType, config: unknown): unknown {
   const parsed = z.record(z.string(), z.unknown()).safeParse(config);
   if (!parsed.success) return config;

@@ -35,7 +35,7 @@ export type ResourceStep =
       readonly section: Section;
       readonly id: string;
       readonly serviceId: ServiceId;
-      /** As the plan saw it; null if this release cannot parse it. */
+      /** The resource when the plan was made; null if this release cannot parse it. */
       readonly before: Fields | null;
       readonly changes: readonly FieldChange[];
       /** The fields to send. */
@@ -53,11 +53,11 @@ export interface ResourcePlan {
   readonly steps: readonly ResourceStep[];
   readonly refusals: readonly ApplyRefusal[];
   readonly unchanged: readonly Section[];
-  /** The sections of resources that differ in nothing that the key may see, and hide something of it. */
+  /** The sections of resources that are equal as far as the key may see them, but have hidden fields. */
   readonly uncompared: readonly Section[];
-  /** The sections of resources that differ in nothing but, perhaps, values of names, and secrets. */
+  /** The sections of resources that are equal except, perhaps, for secrets and for texts with missing values. */
   readonly unfilled: readonly Section[];
-  /** The sections of resources that a file made, that are no longer in it, and stay. */
+  /** The sections of resources that a file created and no longer defines, and that stay. */
   readonly others: readonly Section[];
   readonly ids: ResourceIds;
   /** Whether the file has such an entry. */
@@ -66,7 +66,7 @@ export interface ResourcePlan {
 
 const knownSchema = z.looseObject({
   id: z.union([z.string(), z.number()]),
-  // A release before this one has none.
+  // An earlier release has no such field.
   logicalId: z.string().nullable().default(null),
 });
 export type KnownResource = z.output<typeof knownSchema>;
@@ -92,7 +92,7 @@ function readList(section: Section, json: unknown): readonly KnownResource[] {
   throw new VedetteError('environment', 'SERVICE_FAILED', message);
 }
 
-/** @param id of the entry in its file */
+/** @param id the id of the entry in its file */
 export type UnlistedResourceOf = (section: Section, id: string) => UnlistedAction;
 
 interface PlanOptions {
@@ -106,13 +106,13 @@ interface PlanOptions {
   readonly problems?: NameProblems;
 }
 
-/** A file of which resources are planned. */
+/** A file whose resources are planned. */
 type PlannedFile = Pick<FileResources, 'sections'> & {
   /** null if it has none. */
   readonly fileName: string | null;
 };
 
-/** The steps that make the resources of the account match those of the file. */
+/** Plans the steps that make the account's resources match those of the file. */
 export function planResources(
   { sections, fileName }: PlannedFile,
   known: KnownResources,
@@ -147,7 +147,7 @@ export function planResources(
   for (const section of SECTIONS.toReversed()) {
     const listed = new Set(sections[section].map(({ id }) => id));
     for (const one of known[section]) {
-      // What no file made, or another file, is never touched.
+      // Resources that another file or no file created are never changed.
       if (one.logicalId === null) continue;
       const { file, id } = fileEntryOf(one.logicalId);
       if (file !== fileName || listed.has(id)) continue;
@@ -165,8 +165,8 @@ export function planResources(
 }
 
 /**
- * Heartbeats have the id of the file at the service, too; all others are found by their logical id. What
- * the file made before it had a name has a logical id without one.
+ * Heartbeats have the same id in the file and at the service; all others are found by their logical id. Resources
+ * that the file created before it had a name have a logical id without a file name.
  */
 function knownIds({ sections, fileName }: PlannedFile, known: KnownResources): ResourceIds {
   const ids = new ResourceIds();
@@ -240,7 +240,7 @@ function planEntry(
 
 const webhookConfig = z.looseObject({ config: z.looseObject({ hasWebhookSecret: z.boolean() }) });
 
-/** Whether responses leave out secrets of the channel, or mask something for this key. */
+/** Whether responses omit secrets of the channel, or mask fields for this key. */
 function hasSecrets(channel: KnownResource): boolean {
   const { type } = channel;
   if (hasHidden(channel.config)) return true;
@@ -248,11 +248,11 @@ function hasSecrets(channel: KnownResource): boolean {
   return webhookConfig.safeParse(channel).success;
 }
 
-/** What the service said about the configurations of channels. */
+/** The result of the service's comparison of channel configurations. */
 export interface ChannelComparison {
-  /** The ids in the file of channels whose configuration is that of the service. */
+  /** The ids in the file of channels whose configuration equals that of the service. */
   readonly same: ReadonlySet<string>;
-  /** Whether the key may not compare them: each answer would say whether a guess of a secret is right. */
+  /** Whether the key may not compare them, since a comparison would allow to guess a secret. */
   readonly isForbidden: boolean;
 }
 
@@ -260,8 +260,8 @@ export interface ChannelComparison {
  * Compares the channels of the file with those of the service. Only the service can compare secrets,
  * which it never returns.
  *
- * @param onlyReads whether a key suffices that may only read
- * @param isUnfilled as of PlanRequest: a config with names is not that of the service
+ * @param onlyReads whether a read-only key must suffice
+ * @param isUnfilled see PlanRequest: a config with names without values differs from that of the service
  * @throws VedetteError like ApiClient.send
  */
 export async function compareChannels(
@@ -292,7 +292,7 @@ export async function compareChannels(
     const options = { body, signal, isRepeatable: true, mayBeForbidden: onlyReads };
     const reply = await client.send('POST', path, options);
     if (!reply.ok && reply.status === 403) return { same, isForbidden: true };
-    // A service of the release before cannot compare them: then they are written again.
+    // A service of the previous release cannot compare them; they are then written again.
     if (reply.ok && compared.safeParse(reply.json).data?.same === true) same.add(entry.id);
   }
   return { same, isForbidden: false };
@@ -310,7 +310,7 @@ function leavesChannels(section: Section, { alertChannelSubscriptions: named }: 
   return section === 'heartbeats' && Array.isArray(named) && named.length === 0;
 }
 
-/** Without what the file leaves to the service. */
+/** Removes the fields that the file leaves to the service. */
 export function bodyOf(fields: Fields): Fields {
   const { alertChannelSubscriptions: named, ...rest } = fields;
   return Array.isArray(named) && named.length > 0

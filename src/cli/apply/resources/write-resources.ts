@@ -9,7 +9,7 @@ import { bodyOf, comparedFields, type ResourceStep } from './resource-plan.ts';
 
 type Client = Pick<ApiClient, 'send'>;
 
-/** What the writing of a plan needs to know. */
+/** The context for writing a plan. */
 export interface WriteContext {
   readonly client: Client;
   readonly signal: AbortSignal;
@@ -47,7 +47,7 @@ export async function writeResource(
   return reply;
 }
 
-/** Sends an update only if nobody else has changed what the plan shows. */
+/** Sends an update, unless the resource was changed after the plan was made. */
 async function update(
   step: ResourceStep & { readonly kind: 'update' },
   body: Fields,
@@ -62,7 +62,7 @@ async function update(
   const ifMatch = read.etag ?? undefined;
   const reply = await client.send('PUT', path, { body, signal, ifMatch });
   if (reply.ok || reply.status !== 412) return reply;
-  // The answer to an earlier attempt of this write may have been lost.
+  // The response to an earlier attempt of this write may have been lost.
   const again = await client.send('GET', path, { signal });
   const after = again.ok && isObject(again.json) ? comparedFields(section, again.json, ids) : null;
   const isWritten =
@@ -71,7 +71,7 @@ async function update(
   return isWritten ? again : refusal(412, CHANGED);
 }
 
-/** The body with the ids of the service, or why it cannot be sent. */
+/** Returns the body with ids of the service, or why it cannot be sent. */
 export function resolved(
   fields: Fields,
   { ids, isEntry }: Pick<WriteContext, 'ids' | 'isEntry'>,
@@ -82,7 +82,7 @@ export function resolved(
   return { ok: false, refusal: notCreated(first.section, first.id) };
 }
 
-/** What is sent in place of a request that needs an entry of the file which was refused itself. */
+/** The refusal of a request that needs an entry of the file which was itself refused. */
 export function notCreated(section: Section, id: string): ApiRefusal {
   const what = `${ENTRY_NOUNS[section]} ${JSON.stringify(id)}`;
   return refusal(409, `needs the ${what}, which was not created`);

@@ -114,7 +114,7 @@ function statusRule(section: RawMapping, { origin, draft }: ModuleContext) {
   return rule;
 }
 
-/** null where only versions are accepted that no check uses, which is reported. */
+/** null if only versions are accepted that checks do not support, which is reported. */
 function versionAssertions(
   section: RawMapping,
   { origin, draft }: ModuleContext,

@@ -6,7 +6,7 @@ import type { SourceFile } from '../common/source-file.ts';
 import { importScrapeJobs } from './scrape-jobs.ts';
 import { guessedProbe, ModuleList, tagsOf, targetsIn } from './targets.ts';
 
-/** The files of one import, by what they are. */
+/** The files of one import by kind. */
 export interface BlackboxFiles {
   /** Configurations of the exporter. */
   readonly modules: readonly SourceFile[];
@@ -16,7 +16,7 @@ export interface BlackboxFiles {
   readonly targets: readonly SourceFile[];
 }
 
-/** Makes checks of the modules of the exporter with the targets of Prometheus. */
+/** Creates checks from the modules of the exporter and the targets of Prometheus. */
 export function importBlackbox(files: BlackboxFiles, draft: Draft): void {
   const modules = new ModuleList(draft);
   for (const file of files.modules) {
@@ -37,7 +37,7 @@ export function importBlackbox(files: BlackboxFiles, draft: Draft): void {
   modules.noteUnused();
 }
 
-/** A file of targets that no job names: it has neither periods nor, mostly, modules. */
+/** Imports a file of targets that no job names. It has no periods, and usually no modules. */
 function importTargets(file: SourceFile, modules: ModuleList, draft: Draft): void {
   const whole = { file, path: [] };
   draft.report.changed(whole, 'a file of targets has no period: the checks run every minute');

@@ -7,10 +7,10 @@ import { below, type Origin } from '../common/source-file.ts';
 
 /** What the readers of all probers share. */
 
-/** A module of the exporter with one target, or why it makes no check of it. */
+/** Applies a module of the exporter to one target, or returns why no check is created. */
 export type TargetProbe = (target: string) => Omit<Probe, 'timeoutMs'> | { readonly why: string };
 
-/** What each prober reads a module with. */
+/** The context in which a prober reads a module. */
 export interface ModuleContext {
   readonly name: string;
   /** Where the prober's own section stands. */
@@ -31,14 +31,14 @@ const OWN_CERTIFICATES = 'add an entry to clientCertificates of the file, with c
 
 const OWN_AUTHORITY = 'name a file of its certificates in NODE_EXTRA_CA_CERTS of the agent';
 
-/** Why fields of `tls_config` do not carry over. */
+/** Why fields of `tls_config` are not imported. */
 export const TLS_REASONS: Readonly<Record<string, Reason>> = {
-  ca_file: ['authorities stand outside of checks', OWN_AUTHORITY],
-  ca: ['authorities stand outside of checks', OWN_AUTHORITY],
+  ca_file: ['certificate authorities are not part of checks', OWN_AUTHORITY],
+  ca: ['certificate authorities are not part of checks', OWN_AUTHORITY],
   cert_file: ['the client certificate is not read', OWN_CERTIFICATES],
-  cert: ['client certificates stand outside of checks', OWN_CERTIFICATES],
+  cert: ['client certificates are not part of checks', OWN_CERTIFICATES],
   key_file: ['the key of the client certificate is not read', OWN_CERTIFICATES],
-  key: ['keys of client certificates stand outside of checks', OWN_CERTIFICATES],
+  key: ['keys of client certificates are not part of checks', OWN_CERTIFICATES],
   server_name: [
     'only TCP and DNS checks choose the name of the certificate',
     'use a URL with that name',
@@ -57,7 +57,7 @@ export function familyOf(section: RawMapping): Probe['ipFamily'] {
   return fallback === undefined || isTrue(fallback) ? 'ANY' : 'IPv6';
 }
 
-/** null, and a line in the report, for what JavaScript has not. */
+/** Translates a pattern; null, and a line in the report, for syntax that JavaScript does not have. */
 export function patternOf(
   text: string,
   path: readonly (string | number)[],

@@ -14,9 +14,9 @@ export interface ProbeModule {
 }
 
 /**
- * Reads one of `modules`. What a check cannot do is reported once, however many targets there are.
+ * Reads one of `modules`. Reports what a check cannot do only once, however many targets there are.
  *
- * @returns null where no check does what the module does; that is reported
+ * @returns null if no check can do what the module does, which is reported
  */
 export function readModule(
   name: string,
@@ -47,7 +47,7 @@ export function readModule(
   return probeOf === null ? null : { timeoutMs: durationMs(module.timeout), probeOf };
 }
 
-/** For probers without a type of check. */
+/** Advice for probers without a corresponding type of check. */
 const ADVICE: Readonly<Record<string, string>> = {
   grpc: 'a TCP check can at least see that the port is open',
   websocket:

@@ -13,15 +13,15 @@ import { importScrapeJobs, type ModuleTarget } from './scrape-jobs.ts';
 import { ModuleList } from './targets.ts';
 
 /**
- * RFC 6761, section 6.4: no such host ever exists. Each probe brings its own. A port only where the type
- * of check needs one: a DNS check would keep it for every target that has none.
+ * Targets that never exist (RFC 6761, section 6.4), because each probe has its own target. Only types that need a
+ * port get one: a DNS check would keep the port for every target without one.
  */
 const PLACEHOLDERS = ['https://target.invalid/', 'target.invalid', 'target.invalid:1'];
 
 /**
- * Makes one check of each module of the exporter, with the module's name as its id: not activated, it
- * only answers probes of Prometheus (src/agent/README.md, "Probes for Prometheus"). Scrape jobs say which
- * targets a module with credentials is for.
+ * Creates one check for each module of the exporter, with the module's name as its id. It is not activated, and
+ * only answers probes of Prometheus (src/agent/README.md, "Probes for Prometheus"). Scrape jobs determine the
+ * targets of a module with credentials.
  */
 export function importProbeModules(files: BlackboxFiles, draft: Draft): void {
   const modules = new ModuleList(draft);
@@ -58,8 +58,8 @@ export function importProbeModules(files: BlackboxFiles, draft: Draft): void {
 }
 
 /**
- * The targets that the jobs probe with each module. What else they say concerns Prometheus alone, except
- * a parameter that the agent refuses.
+ * Collects the targets that the jobs probe with each module. Everything else in the jobs concerns only Prometheus,
+ * except a parameter that the agent refuses.
  */
 function targetsOfModules(
   { scrapeJobs, targets }: BlackboxFiles,
@@ -85,8 +85,8 @@ function targetsOfModules(
 }
 
 /**
- * With any target, or with the first of its own where it has credentials: those are never sent to a
- * target of the asker's choice.
+ * Applies a module to a placeholder, or to the first of its own targets if it has credentials: these are never sent
+ * to a target that the client chooses.
  */
 function probeWith(
   probeOf: TargetProbe,

@@ -18,7 +18,7 @@ export interface Conversation {
   readonly startTlsProtocol: StartTlsProtocol | null;
 }
 
-/** By what a probe sends or expects before TLS begins. */
+/** Protocols by the data that a probe sends or expects before TLS begins. */
 const UPGRADES: readonly (readonly [RegExp, StartTlsProtocol])[] = [
   [/\b(?:EHLO|HELO|LHLO)\b|ESMTP/i, 'SMTP'],
   [/AUTH TLS/i, 'FTP'],
@@ -32,10 +32,10 @@ const UPGRADES: readonly (readonly [RegExp, StartTlsProtocol])[] = [
 const NOT_DONE = 'so the module makes no checks';
 
 /**
- * The steps of `query_response`. There a step expects first and sends then; here it is the other way
- * round. What stands before `starttls` is the upgrade, which the check makes itself.
+ * Translates the steps of `query_response`. There, a step first expects and then sends; in a check it is the other
+ * way round. The steps before `starttls` are the upgrade, which the check does itself.
  *
- * @returns null where the conversation cannot be carried over, which is reported
+ * @returns null if the conversation cannot be translated, which is reported
  */
 export function readConversation(section: RawMapping, context: ModuleContext): Conversation | null {
   const { name, origin, draft } = context;
@@ -77,7 +77,7 @@ export function readConversation(section: RawMapping, context: ModuleContext): C
         return null;
       }
       const step = sendStep(given.send, (text) => variables.text(text, `${name}_SEND`));
-      // No variable has bytes.
+      // Variables cannot contain bytes.
       if (step.format === 'HEX' && seemsSecret(send.toString('latin1'))) {
         const why = `the bytes that it sends seem to contain a secret, ${NOT_DONE}`;
         report.leftOut(at, why, 'write the check by hand');
@@ -103,7 +103,7 @@ export function readConversation(section: RawMapping, context: ModuleContext): C
   return { steps: steps.map(shortStep), startTlsProtocol };
 }
 
-/** Waits for it after the last step, if that waits for nothing yet and is of the same format. */
+/** Adds the expectation to the last step if that has none and has the same format; otherwise adds a step. */
 function expectIn(steps: Step[], expect: string, format: Step['format']): void {
   const last = steps.at(-1);
   if (last === undefined || last.expect !== null || last.format !== format) {
@@ -111,7 +111,7 @@ function expectIn(steps: Step[], expect: string, format: Step['format']): void {
   } else last.expect = expect;
 }
 
-/** The exporter ends each text with a line feed, also bytes. */
+/** The exporter appends a line feed to everything it sends, including bytes. */
 function sendStep(send: unknown, withoutSecrets: (text: string) => string): Step {
   const text = textOf(send);
   if (text !== null && !hasControlCharacters(text)) {

@@ -16,7 +16,7 @@ interface Rule {
   readonly replacement: string;
 }
 
-/** One rule of `relabel_configs`; null if this import cannot carry it out. */
+/** Applies one rule of `relabel_configs`; returns null if the rule drops the target. */
 export type RelabelStep = (labels: Labels) => Labels | null;
 
 /** @returns null for an action or a pattern that is not understood */

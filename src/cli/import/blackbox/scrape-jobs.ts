@@ -12,17 +12,17 @@ import { guessedProbe, type ModuleList, type Target, tagsOf, targetsIn } from '.
 
 /** Prometheus' own default. */
 const DEFAULT_TIMEOUT_MS = 10 * SECOND_MS;
-/** The exporter answers this much before Prometheus gives up. */
+/** The exporter answers this long before the timeout of Prometheus. */
 const TIMEOUT_OFFSET_MS = 500;
 
 export interface JobsContext {
   readonly modules: ModuleList;
   readonly draft: Draft;
-  /** Receives the targets of modules in place of the checks that they would make. */
+  /** Receives the targets of modules instead of creating checks. */
   readonly onModuleTarget?: (target: ModuleTarget) => void;
   /** Files of targets that the user gave. */
   readonly targetFiles: readonly SourceFile[];
-  /** Receives those that a job names. */
+  /** Receives the files that a job names. */
   readonly used: Set<SourceFile>;
 }
 
@@ -56,10 +56,10 @@ const EXTERNAL_LABELS: Reason = [
   'for the same in results add tags to the defaults of the file',
 ];
 
-/** Makes checks of the targets of all jobs that probe through the exporter. */
+/** Creates checks for the targets of all jobs that probe through the exporter. */
 export function importScrapeJobs(file: SourceFile, context: JobsContext): void {
   const { scrape_configs, global, ...others } = mappingOf(file.value);
-  // Where Prometheus goes on to scrape the targets, the rest of its configuration stays in use.
+  // If Prometheus continues to scrape the targets, the rest of its configuration stays in use.
   if (context.onModuleTarget === undefined) reportParts(mappingOf(global), others, file, context);
   for (const [index, raw] of listOf(scrape_configs).entries()) {
     const origin = { file, path: ['scrape_configs', index] };
@@ -200,7 +200,7 @@ function addTarget(
     );
   }
   const module = modules.find(moduleName);
-  // What it cannot do was reported once.
+  // The reason was already reported.
   if (module === null && modules.has(moduleName)) return;
   const probe = module?.probeOf(target) ?? guessedProbe(target, moduleName, draft);
   if ('why' in probe) {
@@ -247,7 +247,7 @@ function targetsOfFiles(
   );
 }
 
-/** By its path, seen from the configuration, or by its name where it stands elsewhere now. */
+/** Whether a pattern names the file by its path relative to the configuration, or by its name in another folder. */
 function isNamed({ name }: SourceFile, pattern: string, configuration: SourceFile): boolean {
   const full = new RegExp(patternFromGlob(resolve(dirname(configuration.name), pattern)));
   const last = new RegExp(patternFromGlob(basename(pattern)));

@@ -30,8 +30,8 @@ export function targetsIn(groups: unknown, origin: Origin): readonly Target[] {
 }
 
 /**
- * `name:value` of each label that Prometheus would store, but for the target's own name. A label may
- * repeat the target, and with it a password.
+ * Returns `name:value` of each label that Prometheus would store, except the target itself. A label may repeat
+ * the target and thereby a password, which is removed.
  */
 export function tagsOf(labels: Labels): readonly string[] {
   const stored = [...labels].filter(([name]) => !name.startsWith('__') && name !== 'instance');
@@ -42,7 +42,7 @@ export function tagsOf(labels: Labels): readonly string[] {
   });
 }
 
-/** The modules of all given files. Each is read when the first target needs it. */
+/** The modules of all given files. Each is read when the first target uses it. */
 export class ModuleList {
   readonly #draft: Draft;
   readonly #raw = new Map<string, { readonly value: unknown; readonly origin: Origin }>();
@@ -67,7 +67,7 @@ export class ModuleList {
     return this.#raw.has(name);
   }
 
-  /** @returns null where no check does what it does, which is reported */
+  /** @returns null if no check can do what the module does, which is reported */
   find(name: string): ProbeModule | null {
     const known = this.#read.get(name);
     if (known !== undefined) return known;
@@ -81,16 +81,16 @@ export class ModuleList {
   noteUnused(): void {
     for (const [name, { origin }] of this.#raw) {
       if (this.#read.has(name)) continue;
-      const what = 'no target of the given files uses the module, so no check is made of it';
+      const what = 'no target of the given files uses the module, so it becomes no check';
       this.#draft.report.note(origin, what);
     }
   }
 }
 
 /**
- * What a target is usually probed with, where its module is not known.
+ * Guesses the probe of a target whose module is not known.
  *
- * @param module its name, which may say more than the target
+ * @param module the name of the module, which may be a better hint than the target
  */
 export function guessedProbe(
   target: string,

@@ -11,9 +11,9 @@ export interface StatusRule {
 }
 
 /**
- * The assertions that accept these statuses. By its criterion a check passes on statuses under 400, or with
- * `shouldFail` on others (src/model/README.md, "What passes and what fails"): where both are accepted, an
- * assertion decides instead.
+ * Returns assertions that accept these statuses. A check passes on statuses under 400 or, with `shouldFail`, on
+ * others (src/model/README.md, "What passes and what fails"). If both are accepted, a ONE_OF assertion replaces this
+ * rule.
  *
  * @returns null if no status is accepted
  */

@@ -8,7 +8,7 @@ const INTRODUCTION = [
   '  vedette run FILE        runs each check once',
 ];
 
-/** The draft as a check file in YAML, with a comment at each entry that says where it comes from. */
+/** Formats the draft as a check file in YAML, with a comment about the origin of each entry. */
 export function checkFileText({ checks, groups, heartbeats, wantedVariables }: Draft): string {
   const sections = { groups, heartbeats, checks };
   const filled = Object.entries(sections).filter(([, entries]) => entries.length > 0);
@@ -42,7 +42,7 @@ function comment(section: unknown, entries: readonly DraftEntry[]): void {
   }
 }
 
-/** A name of another program cannot end the comment. */
+/** Escapes a text so that it cannot end the comment. */
 function commentLine(text: string): string {
   return text === '' ? '' : ` ${terminalSafe(text)}`;
 }

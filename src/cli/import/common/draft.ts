@@ -14,14 +14,14 @@ import { bodyOf, type Probe } from './probe.ts';
 import type { Origin } from './source-file.ts';
 import { UniqueIds } from './unique-ids.ts';
 
-/** In all files together. A check file may have ten times as many. */
+/** Maximum number of checks in all files together. A check file may have ten times as many. */
 const MAX_CHECKS = 10_000;
 const MAX_NAME_CHARS = 255;
 const MAX_TAGS = 100;
 
 /**
- * The `defaults` of an imported file. The other programs repeat no failed run, have no state between
- * up and down, and connect over IPv6 and IPv4.
+ * The `defaults` of an imported file: the other programs do not retry failed runs, have no state between up and
+ * down, and connect over IPv6 and IPv4.
  */
 export const IMPORTED_DEFAULTS = {
   degradedResponseTime: null,
@@ -30,7 +30,7 @@ export const IMPORTED_DEFAULTS = {
 } as const;
 
 export interface DraftEntry {
-  /** Where it comes from, on one line. */
+  /** The origin of the entry, on one line. */
   readonly comment: string;
   readonly entry: Readonly<Record<string, unknown>>;
 }
@@ -46,11 +46,11 @@ export interface NewEntry {
 }
 
 export interface NewCheck extends NewEntry {
-  /** An id that must not be made from the name. Add these before those that are. */
+  /** A fixed id, not derived from the name. Add entries with fixed ids before others. */
   readonly id?: string;
   readonly probe: Probe;
   readonly periodMs: number;
-  /** Where period and time limit come from: many checks may share them. */
+  /** The origin of period and timeout, which many checks may share. */
   readonly scheduleOrigin: Origin;
   readonly retryStrategy: Readonly<Record<string, unknown>> | null;
 }
@@ -60,7 +60,7 @@ export interface NewHeartbeat extends NewEntry {
   readonly graceSeconds: number;
 }
 
-/** A check file in the making. Whatever is in it, `vedette validate` accepts. */
+/** Builds a check file. `vedette validate` accepts everything that is added. */
 export class Draft {
   readonly report = new ImportReport();
   readonly variables = new ImportVariables();
@@ -76,14 +76,14 @@ export class Draft {
     return this.checks.length === 0 && this.heartbeats.length === 0;
   }
 
-  /** Those that its checks name: what was left out may have needed others. */
+  /** The variables that its checks use; omitted entries may have used others. */
   get wantedVariables(): readonly WantedVariable[] {
     const named = new Set(this.checks.flatMap(({ entry }) => namesIn(JSON.stringify(entry))));
     return this.variables.list.filter(({ name }) => named.has(name));
   }
 
   /**
-   * @param key tells groups apart; the same key gives the same group
+   * @param key identifies the group; the same key returns the same group
    * @returns its id
    */
   group(key: string, name: string, origin: Origin): string {
@@ -185,7 +185,7 @@ export class Draft {
 
   #hasRoom({ file }: Origin): boolean {
     if (this.checks.length + this.heartbeats.length < MAX_CHECKS) return true;
-    const why = `an import makes at most ${MAX_CHECKS} checks, and there are more`;
+    const why = `an import creates at most ${MAX_CHECKS} checks, and there are more`;
     this.report.leftOut({ file, path: [] }, why, 'import the files in parts');
     return false;
   }
@@ -199,12 +199,12 @@ export class Draft {
     const message = issue?.message ?? 'contains a mask instead of a secret';
     this.report.leftOut(
       origin,
-      `no check can be made of it, as ${field} ${message}`,
+      `it cannot become a check, as ${field} ${message}`,
       'write the check by hand',
     );
   }
 
-  /** A text of another program may look like a template. */
+  /** Reports texts of the other program that look like templates. */
   #noteTemplates(request: object, origin: Origin): void {
     for (const name of namesIn(JSON.stringify(request))) {
       if (this.variables.has(name)) continue;

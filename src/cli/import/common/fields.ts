@@ -2,10 +2,10 @@ import { isMapping, type RawMapping } from '../../../agent/source/common/raw-map
 import type { ImportReport } from './import-report.ts';
 import { below, type Origin } from './source-file.ts';
 
-/** Reading of values whose types nobody has validated. A value of a wrong type counts as missing. */
+/** Reads values whose types were not validated. A value of a wrong type counts as missing. */
 
 export function mappingOf(value: unknown): RawMapping {
-  // `!!binary` of YAML, whose bytes would be its fields.
+  // Excludes `!!binary` of YAML, whose bytes would count as fields.
   return isMapping(value) && !(value instanceof Uint8Array) ? value : {};
 }
 
@@ -13,7 +13,7 @@ export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Numbers and booleans as text, as the parsers of Go take them; null for all else, and for nothing. */
+/** Converts numbers and booleans to text, as the parsers of Go accept them; null for anything else. */
 export function textOf(value: unknown): string | null {
   if (typeof value === 'string') return value;
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
@@ -35,7 +35,7 @@ export function isTrue(value: unknown): boolean {
   return value === true || value === 1 || /^(?:true|yes|on|1)$/i.test(textOf(value) ?? '');
 }
 
-/** Missing, empty or switched off: leaving it out changes nothing. */
+/** Whether a value is missing, empty or switched off, so that omitting it changes nothing. */
 export function isUnset(value: unknown): boolean {
   if (value === null || value === undefined || value === '' || value === false) return true;
   if (Array.isArray(value)) return value.length === 0;
@@ -45,7 +45,7 @@ export function isUnset(value: unknown): boolean {
 /** Why a field is left out, and what to do instead. */
 export type Reason = readonly [why: string, advice: string];
 
-/** The advice of a difference that needs no action: it is a note, which does not count as left out. */
+/** The advice for a difference that needs no action. It becomes a note, which does not count as left out. */
 export const NOTHING_NEEDED = 'nothing is needed';
 
 const UNKNOWN: Reason = [
@@ -54,9 +54,9 @@ const UNKNOWN: Reason = [
 ];
 
 /**
- * Reports every field that is set and not in `handled`. So nothing is lost without a line.
+ * Reports every field that is set and not in `handled`, so that nothing is lost silently.
  *
- * @param reasons by field; fields without one are unknown
+ * @param reasons keyed by field; fields without a reason are unknown
  */
 export function reportOthers(
   mapping: RawMapping,

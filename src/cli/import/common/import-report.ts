@@ -1,12 +1,12 @@
 import { pathText } from '../../../agent/source/common/file-problem.ts';
 import type { Origin } from './source-file.ts';
 
-/** More would not be read; the rest is counted. */
+/** Maximum number of lines; further ones are only counted. */
 const MAX_LINES = 1000;
 
 /**
- * What an import did not carry over, or changed. Texts name fields, hosts and types; they never
- * repeat a value that may be a secret.
+ * Collects what an import left out or changed. Texts name fields, hosts and types, but never contain a value
+ * that may be a secret.
  */
 export class ImportReport {
   readonly #lines = new Set<string>();
@@ -23,12 +23,12 @@ export class ImportReport {
     if (this.#add(origin, `left out: ${why}; ${advice}`)) this.#leftOut += 1;
   }
 
-  /** Something that is in the check file, but not exactly as it was. */
+  /** Reports something that was imported with a change. */
   changed(origin: Origin, what: string): void {
     this.#add(origin, `changed: ${what}`);
   }
 
-  /** Something that never was a check, or for which nothing is needed. */
+  /** Reports something that is not a check, or that needs no action. */
   note(origin: Origin, what: string): void {
     this.#add(origin, `note: ${what}`);
   }
@@ -39,7 +39,7 @@ export class ImportReport {
     return [...this.#lines, `and ${this.#omitted} more`];
   }
 
-  /** False if the same line is known: many targets share what was left out of their module. */
+  /** Returns false for a repeated line, since many targets share a module. */
   #add({ file, path }: Origin, text: string): boolean {
     const line = file.lineAt(path);
     const at = line === null ? file.name : `${file.name}:${line}`;

@@ -3,30 +3,30 @@ import { isSensitiveHeader } from '../../../model/credentials/sensitive-headers.
 import { mapUrlSecret } from '../../../model/credentials/url-secret.ts';
 
 const MAX_NAME_CHARS = 100;
-/** Besides the names of headers that are secret. */
+/** Names that are sensitive in addition to the secret names of headers. */
 const SENSITIVE_NAMES = /^(?:key|pwd|pass|sig|signature|apikey|access[-_]?key|secret|token)$/i;
 const SENSITIVE_TEXT =
   /(?:pass(?:word|wd|phrase)?|pwd|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credentials?)["']?\s*[:=]|\b(?:AUTH|PASS|LOGIN)\s+\S/i;
 const SCHEME_AND_CREDENTIALS = /^(?:Basic|Bearer|Digest|Token|ApiKey)\s+\S/i;
 
-/** As Gatus has them in texts. */
+/** Environment variables in texts of Gatus. */
 const ENVIRONMENT_NAME = /\$\{?([A-Za-z_]\w*)/g;
 
 /** A variable that the user has to set before the checks can run. */
 export interface WantedVariable {
   readonly name: string;
-  /** What its value is, without the value. */
+  /** Describes the value without containing it. */
   readonly meaning: string;
 }
 
 /**
- * Puts `{{NAME}}` in the place of secrets. The values never leave this object: the same secret in two
- * places gets one variable.
+ * Replaces secrets by `{{NAME}}`. The same secret in two places gets one variable. The values never leave this
+ * object.
  */
 export class ImportVariables {
   readonly #names = new Map<string, string>();
   readonly #wanted = new Map<string, string>();
-  /** Names that no secret gets. */
+  /** Names that are not used for secrets. */
   readonly #reserved = new Set<string>();
 
   get list(): readonly WantedVariable[] {
@@ -38,8 +38,8 @@ export class ImportVariables {
   }
 
   /**
-   * Reserves the names of the variables in the texts of a file. Call it for every file before the first
-   * secret: if a secret got such a name, the targets whose texts have it would be sent the secret of another.
+   * Reserves the names of variables in the texts of a file. Call it for every file before the first secret: if a
+   * secret got such a name, targets whose texts use the name would be sent another target's secret.
    */
   reserveNamesIn(value: unknown): void {
     for (const text of textsIn(value, new Set())) {
@@ -50,8 +50,8 @@ export class ImportVariables {
 
   /**
    * @param value null if it is not in the file itself
-   * @param name what the variable should be called; any text
-   * @param meaning for the list of variables: "the password of …"
+   * @param name the suggested name of the variable; any text
+   * @param meaning the description in the list of variables: "the password of …"
    */
   secret(value: string | null, name: string, meaning: string): string {
     const key = value === null ? `of ${meaning}` : `= ${value}`;
@@ -73,7 +73,7 @@ export class ImportVariables {
     return `{{${name}}}`;
   }
 
-  /** The value of a header, or `{{NAME}}` if it is secret. */
+  /** Returns the value of a header, or `{{NAME}}` if it is secret. */
   header(key: string, value: string, name: string): string {
     if (!isSensitiveHeader(key) && !SCHEME_AND_CREDENTIALS.test(value)) return value;
     if (isOnlyTemplates(value)) return value;
@@ -82,13 +82,13 @@ export class ImportVariables {
     return `${scheme}${this.secret(rest, `${name}_${key}`, `the header ${key} of ${name}`)}`;
   }
 
-  /** A body or text to send, or `{{NAME}}` if it seems to contain a secret. */
+  /** Returns a body or text to send, or `{{NAME}}` if it seems to contain a secret. */
   text(text: string, name: string): string {
     if (!seemsSecret(text)) return text;
     return this.secret(text, name, `all of the text ${name}, which seems to contain a secret`);
   }
 
-  /** The URL with variables for its password and for query parameters with secret names. */
+  /** Replaces the password of a URL, and query parameters with secret names, by variables. */
   url(url: string, name: string): string {
     const ofUser = `the password in the URL of ${name}`;
     const withUser = mapUrlSecret(url, (secret) =>
@@ -111,13 +111,13 @@ export function seemsSecret(text: string): boolean {
   return SENSITIVE_TEXT.test(text);
 }
 
-/** A target as it may be shown: without user, password, query and fragment. */
+/** Removes user, password, query and fragment from a target, for messages. */
 export function shownTarget(target: string): string {
   const [bare = ''] = target.split(/[?#]/, 1);
   return bare.replace(/^([a-z][a-z0-9+.-]*:\/\/)?[^/@]*@/i, '$1');
 }
 
-/** All texts in a value, with keys. `seen` has what aliases repeat. */
+/** All texts in a value, including keys. `seen` contains objects that aliases repeat. */
 function* textsIn(value: unknown, seen: Set<object>): Iterable<string> {
   if (typeof value === 'string') yield value;
   if (typeof value !== 'object' || value === null || seen.has(value)) return;

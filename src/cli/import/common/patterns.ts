@@ -1,12 +1,12 @@
 import { parsePattern, patternParts } from '../../../model/check/expressions.ts';
 
 const MAX_CHARS = 1024;
-/** What Go's syntax (RE2) has and JavaScript's has not, or reads in another way. */
+/** Syntax of Go (RE2) that JavaScript lacks or interprets differently. */
 const NOT_TRANSLATED = /\\[QECpPx]|\[\[:|\(\?[a-zA-Z-]+[:)]/;
 const FLAGS = /^\(\?[ims]+\)/;
 
 /**
- * A regular expression of Go as one of JavaScript, with its flags at the start.
+ * Translates a regular expression of Go to JavaScript, with its flags at the start.
  *
  * @returns null if it has no translation
  */
@@ -21,8 +21,8 @@ export function patternFromGo(text: string): string | null {
 }
 
 /**
- * The pattern with its first group around all of it if it has groups: an assertion compares the
- * first group, which need not take part in a match.
+ * Wraps a pattern that has groups in another group: an assertion compares the first group, which may otherwise not
+ * take part in a match.
  */
 export function wholeMatch(pattern: string): string {
   const { source } = patternParts(pattern);
@@ -30,7 +30,7 @@ export function wholeMatch(pattern: string): string {
   return /\((?!\?[:=!])/.test(source) ? `${flags}(${source})` : pattern;
 }
 
-/** A pattern for one line, as one for a text of several lines. */
+/** Converts a pattern for one line to a pattern for a text of several lines. */
 export function lineInText(pattern: string): string {
   const { source } = patternParts(pattern);
   const flags = pattern.slice(0, pattern.length - source.length);

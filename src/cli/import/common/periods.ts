@@ -17,7 +17,7 @@ const UNIT_MS: Readonly<Record<string, number>> = {
 const DURATION = /^(?:\d+(?:\.\d+)?(?:ns|us|µs|ms|s|m|h|d|w|y))+$/;
 const PART = /(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h|d|w|y)/g;
 
-/** Milliseconds of a duration as Go and Prometheus write them (`1m30s`); null if it is none. */
+/** Parses a duration of Go or Prometheus (`1m30s`) to milliseconds; null if it is invalid. */
 export function durationMs(value: unknown): number | null {
   if (typeof value !== 'string' || value.length > 64 || !DURATION.test(value)) return null;
   let totalMs = 0;
@@ -33,7 +33,7 @@ export interface Schedule {
 }
 
 /**
- * The nearest period that a check can have; of two equally near ones the shorter.
+ * Returns the nearest period that a check can have; of two equally near ones, the shorter.
  *
  * @param allowsSeconds whether the type of the check can run more often than once a minute
  */

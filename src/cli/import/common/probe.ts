@@ -42,14 +42,14 @@ export interface OtherProbe {
   readonly request: Readonly<Record<string, unknown>>;
 }
 
-/** What to probe, and what is expected of it, before it is known how often. */
+/** The target of a probe and its expectations, without the period. */
 export interface Probe {
   readonly target: HttpProbe | OtherProbe;
   readonly assertions: readonly Assertion[];
   readonly shouldFail: boolean;
   /** `ANY` is the default of imported checks. */
   readonly ipFamily: 'IPv4' | 'IPv6' | 'ANY';
-  /** null for the longest that there is. */
+  /** null for the longest timeout that a check can have. */
   readonly timeoutMs: number | null;
 }
 
@@ -59,15 +59,15 @@ export interface BuiltBody {
   readonly assertions: readonly Assertion[];
   /** All other fields. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** How time limit and period differ from what was asked for; each continues `changed: `. */
+  /** Differences of timeout and period from the source; each continues `changed: `. */
   readonly changes: readonly string[];
 }
 
 const LONGEST_MS = { URL: 30_000, API: 30_000, TCP: 5000, DNS: 5000 } as const;
-/** One echo: it comes back, or it does not. Loss equal to a threshold exceeds it. */
+/** For a single echo: loss equal to a threshold exceeds it. */
 const ANY_LOSS = { degradedPacketLossThreshold: 100, maxPacketLossThreshold: 100 };
 
-/** The check that does what the probe did, as exactly as a check can. */
+/** Builds the check that corresponds to the probe as closely as possible. */
 export function bodyOf(probe: Probe, periodMs: number): BuiltBody {
   const { target, assertions, shouldFail, timeoutMs } = probe;
   const checkType = typeOf(probe, periodMs);
@@ -98,7 +98,7 @@ export function bodyOf(probe: Probe, periodMs: number): BuiltBody {
   };
 }
 
-/** Where checks of all types may run every few seconds, if that is nearer; empty if it is not. */
+/** Advice on sub-minute schedules if such a period is nearer; empty if not. */
 function secondsAdvice(periodMs: number, chosen: Schedule): string {
   const { fields } = nearestSchedule(periodMs, true);
   if (fields.frequency !== 0 || chosen.fields.frequency === 0) return '';
@@ -106,7 +106,7 @@ function secondsAdvice(periodMs: number, chosen: Schedule): string {
   return ` of every service; ${where}, set frequency: 0 and frequencyOffset: ${fields.frequencyOffset}`;
 }
 
-/** URL for what such a check can do; API checks also run more often than once a minute. */
+/** URL if such a check suffices, else API. API checks can also run more often than once a minute. */
 function typeOf({ target, assertions }: Probe, periodMs: number): RunnableCheckType {
   if (target.type !== 'HTTP') return target.type;
   const { method, headers, body, basicAuth, auth } = target;

@@ -6,9 +6,9 @@ import { readPlainJson } from '../../../agent/source/file/document/plain-json.ts
 import { VedetteError } from '../../../runtime/errors.ts';
 import { readInputText } from '../../../runtime/files/read-input-text.ts';
 
-/** YAML takes about 5 ms per kilobyte. A configuration of 10,000 targets has about 1 MiB. */
+/** Parsing YAML takes about 5 ms per kilobyte. A configuration of 10,000 targets has about 1 MiB. */
 const MAX_CHARS = 4 * 1024 * 1024;
-/** Longer JSON is read without the lines of its values, in a fraction of the time. */
+/** Longer JSON is parsed without the line numbers of its values, in a fraction of the time. */
 const MAX_LOCATED_CHARS = 256 * 1024;
 
 /** A configuration of another program. */
@@ -59,9 +59,8 @@ export function parseSourceText(text: string, name: string): SourceFile {
 }
 
 /**
- * Makes text of `!!binary`, and carries out the merge keys of YAML 1.1 (`<<`), as the parsers of Go do: a
- * key of the mapping itself wins, then that of the first merged mapping. `seen` keeps what aliases share
- * shared.
+ * Converts `!!binary` to text, and applies the merge keys of YAML 1.1 (`<<`), like the parsers of Go: a key of the
+ * mapping itself wins, then the first merged mapping. `seen` preserves the identity of objects that aliases share.
  */
 function withMergedKeys(value: unknown, seen: Map<object, unknown>): unknown {
   if (typeof value !== 'object' || value === null) return value;
@@ -75,7 +74,7 @@ function withMergedKeys(value: unknown, seen: Map<object, unknown>): unknown {
   return merged;
 }
 
-/** Bytes that are no text stay bytes. */
+/** Decodes bytes as UTF-8; returns invalid ones as bytes. */
 function textIfUtf8(bytes: Uint8Array): string | Uint8Array {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);

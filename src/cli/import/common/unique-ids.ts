@@ -1,13 +1,13 @@
 import { stableNumber } from '../../../model/ids.ts';
 
-/** Leaves room for a number behind it: an id has at most 100 characters. */
+/** Leaves room for a number at the end: an id has at most 100 characters. */
 const MAX_SLUG_CHARS = 90;
 
-/** Ids made of names: the same names in the same order give the same ids. */
+/** Derives ids from names. The same names in the same order give the same ids. */
 export class UniqueIds {
   readonly #freeOf: (slug: string) => string;
   readonly #taken = new Set<string>();
-  /** The number behind the next id of each slug: thousands of names may be alike. */
+  /** The number for the next id of each slug: thousands of names may be equal. */
   readonly #next = new Map<string, number>();
 
   /** @param freeOf replaces a slug that cannot be an id here */
@@ -15,7 +15,7 @@ export class UniqueIds {
     this.#freeOf = freeOf;
   }
 
-  /** An id that is not made of a name, and that no name gets. */
+  /** Reserves a fixed id, which is then not derived from any name. */
   reserve(id: string): string {
     this.#taken.add(id);
     return id;
@@ -43,6 +43,6 @@ function slugOf(name: string): string {
     .replace(/[^a-z0-9]+/g, '-')
     .slice(0, MAX_SLUG_CHARS)
     .replace(/^-+|-+$/g, '');
-  // A name in another script still gives the same id each time.
+  // A name in another script gives a number, but the same one each time.
   return slug === '' ? `check-${stableNumber(name, 1_000_000)}` : slug;
 }

@@ -7,17 +7,17 @@ import { durationMs } from '../common/periods.ts';
 
 export type ProbeType = 'HTTP' | 'TCP' | 'DNS' | 'ICMP';
 
-/** What a condition requires. */
+/** The requirement of a condition. */
 export type Meaning =
   | { readonly kind: 'assertions'; readonly assertions: readonly Assertion[] }
   | { readonly kind: 'status'; readonly accepts: (status: number) => boolean }
-  /** Every check of the type requires it anyway. */
+  /** Already required by every check of the type. */
   | { readonly kind: 'always' }
   | { readonly kind: 'left-out'; readonly reason: Reason };
 
 type Operator = '==' | '!=' | '<' | '<=' | '>' | '>=';
 
-/** What stands on the right: a text, a glob, or one of several texts. */
+/** The right side of a condition: a text, a glob, or one of several texts. */
 type Operand =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'glob'; readonly glob: string }
@@ -133,7 +133,7 @@ function numberIn(operand: Operand): number | null {
     : null;
 }
 
-/** Whole milliseconds, so that `<= 500` is `< 501`. */
+/** Uses whole milliseconds, so that `<= 500` becomes `< 501`. */
 function ofResponseTime(operator: Operator, operand: Operand, type: ProbeType): Meaning {
   const limitMs = numberIn(operand);
   if (limitMs === null || operator === '==' || operator === '!=') {
@@ -148,7 +148,7 @@ function ofResponseTime(operator: Operator, operand: Operand, type: ProbeType): 
     : only(assertion('RESPONSE_TIME', comparison, target));
 }
 
-/** Whole days remain, rounded down: more than 48 h are at least 2. */
+/** Uses whole remaining days, rounded down: more than 48 h means at least 2. */
 function ofExpiry(operator: Operator, operand: Operand): Meaning {
   const limitMs = operand.kind === 'text' ? durationMs(operand.text) : null;
   if (limitMs === null || (operator !== '>' && operator !== '>=')) {
@@ -254,7 +254,7 @@ function bySchema(property: string, isNegative: boolean, schema: object): Meanin
   return only(assertion('JSON_SCHEMA', comparison, JSON.stringify(schema), { property: own }));
 }
 
-/** A record whose data is the text, in an answer as dig prints it. */
+/** Matches a record whose data is the text, in an answer in the format of dig. */
 function ofAnswer(operator: Operator, operand: Operand): Meaning {
   if (operator !== '==' && operator !== '!=') return leftOut('records have no order');
   const texts = operand.kind === 'any' ? operand.texts : [];
@@ -291,7 +291,7 @@ function ofFunction(
   return ofLength(property, operator, length);
 }
 
-/** The length of a list or of a text. Gatus also counts the characters of other JSON, which nobody needs. */
+/** The length of a list or a text. Ignores that Gatus also counts the characters of other JSON. */
 function ofLength(property: string, operator: Operator, length: number): Meaning {
   const least = { '==': length, '!=': length, '>': length + 1, '>=': length, '<': 0, '<=': 0 };
   const most = { '==': length, '!=': length, '<': length - 1, '<=': length, '>': null, '>=': null };

@@ -9,13 +9,13 @@ export interface EndpointTarget {
   readonly target: HttpProbe | OtherProbe;
 }
 
-/** What an endpoint is called in messages and variables, and what its templates stand for. */
+/** Names of an endpoint in messages and variables, and the values of its templates. */
 export interface EndpointNames {
   readonly name: string;
   readonly group: string;
 }
 
-/** The target of an endpoint, or why no check has one like it. */
+/** Returns the target of an endpoint, or why no check can have it. */
 export function targetOf(
   endpoint: RawMapping,
   names: EndpointNames,
@@ -117,7 +117,7 @@ function authOf(client: RawMapping, name: string, draft: Draft): HttpProbe['auth
   };
 }
 
-/** `$NAME` and `${NAME}` as `{{NAME}}`; `$$` is a dollar sign. */
+/** Replaces `$NAME` and `${NAME}` by `{{NAME}}`, and `$$` by a dollar sign. */
 function withEnvironment(text: string, draft: Draft): string {
   return text.replace(
     /\$(?:\$|([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})/g,

@@ -19,7 +19,7 @@ import { meaningOf, type ProbeType } from './conditions.ts';
 import { targetOf } from './endpoint-target.ts';
 
 const DEFAULT_TIMEOUT_MS = 10 * SECOND_MS;
-/** A heartbeat expects a ping at least this often. */
+/** The shortest period of a heartbeat. */
 const MIN_HEARTBEAT_SECONDS = 30;
 
 const ALERTS: Reason = [
@@ -45,7 +45,7 @@ const TOP_REASONS: Readonly<Record<string, Reason>> = {
   ],
   tunneling: ['checks have no tunnels', 'run an agent in that network'],
 };
-/** Besides endpoints, what is about Gatus itself, not about what it monitors. */
+/** Fields other than endpoints that concern Gatus itself, not what it monitors. */
 const HANDLED: readonly string[] = [
   ...['endpoints', 'external-endpoints', 'web', 'ui', 'storage', 'metrics', 'security'],
   ...['debug', 'concurrency', 'disable-monitoring-lock', 'skip-invalid-config-update'],
@@ -62,7 +62,7 @@ const SSH: Reason = [
 const ENDPOINT_REASONS: Readonly<Record<string, Reason>> = {
   alerts: ALERTS,
   'maintenance-windows': WINDOWS,
-  store: ['checks run by themselves, without values of other checks', 'nothing takes its place'],
+  store: ['checks run by themselves, without values of other checks', 'there is no replacement'],
   'always-run': ['checks run by themselves', NOTHING_NEEDED],
 };
 const ENDPOINT_FIELDS = [
@@ -83,7 +83,7 @@ const CLIENT_REASONS: Readonly<Record<string, Reason>> = {
   tunnel: ['checks have no tunnels', 'run an agent in that network'],
 };
 
-/** Makes checks of endpoints, and heartbeats of external endpoints. */
+/** Creates checks from endpoints, and heartbeats from external endpoints. */
 export function importGatus(file: SourceFile, draft: Draft): void {
   const root = mappingOf(file.value);
   const origin: Origin = { file, path: [] };
@@ -94,7 +94,7 @@ export function importGatus(file: SourceFile, draft: Draft): void {
   });
   for (const key of Object.keys(root)) {
     if (Object.hasOwn(TOP_REASONS, key) || HANDLED.includes(key)) continue;
-    // Usually it only holds what aliases repeat.
+    // Usually it only contains values for aliases.
     draft.report.note(
       below(origin, key),
       'Gatus does not read the field, and neither does the import',
@@ -132,7 +132,7 @@ function importEndpoint(endpoint: RawMapping, origin: Origin, draft: Draft): voi
     reasons: CLIENT_REASONS,
   });
   if (/\[(?:RANDOM_STRING_\d+|LOCAL_ADDRESS)\]/.test(textOf(endpoint.body) ?? '')) {
-    const why = 'a body has no random text and no address of the agent';
+    const why = 'a body can contain neither random text nor the address of the agent';
     report.leftOut(below(origin, 'body'), why, 'put a fixed text into body of the check');
   }
   const expected = expectationsOf(endpoint, found.type, origin, draft);
@@ -153,7 +153,7 @@ function importEndpoint(endpoint: RawMapping, origin: Origin, draft: Draft): voi
   });
 }
 
-/** null where no status is accepted, which is reported. */
+/** null if no status is accepted, which is reported. */
 function expectationsOf(
   endpoint: RawMapping,
   type: ProbeType,

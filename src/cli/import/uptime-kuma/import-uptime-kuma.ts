@@ -20,7 +20,7 @@ import { probeOfMonitor } from './monitor-probe.ts';
 const MAX_RETRIES = 10;
 const MIN_HEARTBEAT_SECONDS = 30;
 
-/** Lists of a backup besides its monitors. */
+/** Lists of a backup other than its monitors. */
 const LIST_REASONS: Readonly<Record<string, readonly [noun: string, ...Reason]>> = {
   notificationList: [
     'notification',
@@ -40,9 +40,12 @@ const MONITOR_REASONS: Readonly<Record<string, Reason>> = {
   resendInterval: ['reminders are alert settings', 'set reminders in alertSettings of the check'],
   conditions: ['the import does not read conditions', 'write assertions by hand'],
   packetSize: ['echo requests of checks have 56 data bytes', NOTHING_NEEDED],
-  tlsCa: ['authorities stand outside of checks', 'add an entry to clientCertificates of the file'],
+  tlsCa: [
+    'certificate authorities are not part of checks',
+    'add an entry to clientCertificates of the file',
+  ],
   retryOnlyOnStatusCodeFailure: [
-    'a check repeats a failed run whatever failed',
+    'a check retries a failed run whatever the reason',
     'set retryStrategy of the check to null for no retries',
   ],
   cacheBust: ['checks add no random parameter to the URL', 'let the target send Cache-Control'],
@@ -50,7 +53,7 @@ const MONITOR_REASONS: Readonly<Record<string, Reason>> = {
 /** Its default, which every monitor has, changes nothing. */
 const USUAL_PACKET_SIZE = 56;
 
-/** Makes checks, heartbeats and groups of the monitors of a backup. */
+/** Creates checks, heartbeats and groups from the monitors of a backup. */
 export function importUptimeKuma(file: SourceFile, draft: Draft): void {
   const backup = mappingOf(file.value);
   const monitors = listOf(backup.monitorList).map((raw, index) => ({
@@ -137,7 +140,7 @@ function tagOf({ name, value }: RawMapping): readonly string[] {
   return [text === '' ? label : `${label}:${text}`];
 }
 
-/** Retries at the same distance; the last one begins within ten minutes. */
+/** Retries at a constant interval; the last one begins within ten minutes. */
 function retryStrategyOf(
   retries: number,
   retrySeconds: number,
@@ -170,7 +173,7 @@ function reportFields(monitor: RawMapping, origin: Origin, { report }: Draft): v
   }
 }
 
-/** One line for each list: a backup may have hundreds of notifications. */
+/** Reports each list in one line, since a backup may have hundreds of notifications. */
 function reportLists(backup: RawMapping, origin: Origin, { report }: Draft): void {
   for (const [field, [noun, why, advice]] of Object.entries(LIST_REASONS)) {
     const { length } = listOf(backup[field]);
@@ -180,7 +183,7 @@ function reportLists(backup: RawMapping, origin: Origin, { report }: Draft): voi
   }
 }
 
-/** Most monitors have it: one line for all. */
+/** Reports a setting that most monitors have in one line for all. */
 function reportExpiries(monitors: readonly RawMapping[], origin: Origin, { report }: Draft): void {
   const count = monitors.filter(
     ({ expiryNotification, url }) =>

@@ -33,7 +33,7 @@ const MAKERS: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ['dns', dnsProbe],
 ]);
 
-/** What a monitor probes, or why no check does that. `upsideDown` inverts it. */
+/** The probe of a monitor, or why no check can do that. `upsideDown` inverts it. */
 export function probeOfMonitor(
   monitor: RawMapping,
   context: MonitorContext,
@@ -57,10 +57,10 @@ function httpProbe(monitor: RawMapping, context: MonitorContext): ReturnType<Mak
   const ranges = accepted.length === 0 ? ['200-299'] : accepted;
   const rule = statusRuleOf((status) => ranges.some((range) => isWithin(status, range)));
   if (rule === null) return { why: 'no status from 200 to 599 is accepted' };
-  // Upside down, "not 2xx" is what a check with shouldFail and without assertions comes closest to.
+  // With upsideDown, a check with shouldFail and without assertions is closest to "not 2xx".
   const isInverted = isTrue(monitor.upsideDown);
   if (isInverted && rule.assertions.length > 0) {
-    const what = 'upside down, it passes on a status of 400 or more, and without a response';
+    const what = 'with upsideDown, it passes on a status of 400 or more, and without a response';
     draft.report.changed(below(origin, 'upsideDown'), what);
   }
   const url = draft.variables.url(textOf(monitor.url) ?? '', name);
@@ -165,7 +165,7 @@ function credentialsOf(
     const advice = 'add an entry to clientCertificates of the file, with cert, key and ca';
     report.leftOut(
       below(origin, 'authMethod'),
-      'client certificates stand outside of checks',
+      'client certificates are not part of checks',
       advice,
     );
   } else if (method !== '' && method !== 'bearer') {

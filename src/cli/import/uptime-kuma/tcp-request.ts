@@ -2,7 +2,7 @@ import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
 import type { StartTlsProtocol } from '../../../model/check/request/tcp.ts';
 import { isTrue, numberOf, textOf } from '../common/fields.ts';
 
-/** The request of a TCP check, or why no check does what the monitor does. */
+/** The request of a TCP check, or why no check can do what the monitor does. */
 export type AskedTcp =
   | { readonly request: Readonly<Record<string, unknown>> }
   | { readonly why: string };
@@ -18,17 +18,17 @@ export function portRequest(monitor: RawMapping): AskedTcp {
   const port = numberOf(monitor.port) ?? 0;
   const protocol = STARTTLS_PORTS.get(port);
   if (security === 'starttls' && protocol === undefined) {
-    return { why: `which protocol begins TLS by STARTTLS on port ${port} is not known` };
+    return { why: `the protocol that begins TLS with STARTTLS on port ${port} is not known` };
   }
   return requestOf(monitor, tlsOf(security, protocol));
 }
 
-/** The greeting of SMTP, over TLS where the monitor has it (RFC 5321, section 3.1). */
+/** Expects the greeting of SMTP, over TLS if the monitor uses it (RFC 5321, section 3.1). */
 export function smtpRequest(monitor: RawMapping): AskedTcp {
   const security = textOf(monitor.smtpSecurity);
   const tls = tlsOf(security, 'SMTP');
   const steps = [{ expect: '^220[ -]' }];
-  // After the upgrade the server does not greet again.
+  // The server does not send a greeting again after the upgrade.
   return requestOf(monitor, security === 'starttls' ? tls : { ...tls, steps });
 }
 

@@ -3,7 +3,7 @@ import { decodedHeaderText } from '../header-text.ts';
 /** A proxy's answer to CONNECT, from its bytes so far. */
 export type ConnectResponse =
   | { readonly kind: 'incomplete' }
-  /** `rest`: the bytes behind the head; after a 2xx they are the target's. */
+  /** `rest`: the bytes after the head; after a 2xx they come from the target. */
   | {
       readonly kind: 'answer';
       readonly status: number;
@@ -17,7 +17,7 @@ export type ConnectResponse =
 /** RFC 9110 15.5.8; and 401, by which some proxies answer to a wrong user or password. */
 export const ASKS_FOR_CREDENTIALS: ReadonlySet<number> = new Set([401, 407]);
 
-/** Heads of proxies have a few hundred bytes; with a request for credentials, a few thousand. */
+/** Usual heads have a few hundred bytes, or a few thousand with a request for credentials. */
 export const MAX_HEAD_BYTES = 16 * 1024;
 
 const PROTOCOL = Buffer.from('HTTP/1.');
@@ -28,7 +28,7 @@ const TLS_RECORDS: ReadonlySet<number> = new Set([20, 21, 22]);
 
 /**
  * Reads the head of an answer to CONNECT from all bytes so far. Skips interim responses (1xx).
- * Ignores header fields: a 2xx to CONNECT has no content, whatever its fields say (RFC 9110 9.3.6),
+ * Ignores header fields: a 2xx to CONNECT has no content, regardless of its fields (RFC 9110 9.3.6),
  * and the status of a refusal is enough.
  */
 export function readConnectResponse(bytes: Buffer): ConnectResponse {

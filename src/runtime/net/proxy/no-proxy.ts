@@ -11,7 +11,7 @@ export type Exemption = (hostname: string, port: number) => boolean;
  * - `*`: every host
  * - `example.com`, `.example.com`, `*.example.com`: that name and all below it, in any case
  * - an address, or a network (CIDR): hosts that are given as addresses; no name is resolved for it
- * - each but `*` and networks with `:port` for that port alone, IPv6 addresses in brackets then
+ * - each of them except `*` and networks with `:port`, for that port only; IPv6 addresses then in brackets
  */
 export function exemption(text: string): Parsed<Exemption> {
   const refused = { ok: false, culprit: text } as const;

@@ -19,7 +19,7 @@ export interface HttpProxy {
  * Reads the URL of an HTTP proxy: http or https; a bare `host:port` means http. User and password
  * in it are percent-decoded (RFC 3986 2.1) and sent as Basic credentials (RFC 7617, with UTF-8).
  *
- * @returns null if it is no such URL. A path is refused, too: it results from a `/` in a password
+ * @returns null if the text is not such a URL. A path is refused, too: it results from a `/` in a password
  *   that is not written as %2F
  */
 export function parseProxy(text: string): HttpProxy | null {
@@ -46,7 +46,7 @@ export function parseProxy(text: string): HttpProxy | null {
   };
 }
 
-/** Removes what may be a password, for messages about a refused URL. */
+/** Removes a possible password, for messages about a refused URL. */
 export function withoutCredentials(text: string): string {
   return text.replace(/^([a-z][a-z0-9+.-]*:\/\/)?.*@/is, '$1********@');
 }

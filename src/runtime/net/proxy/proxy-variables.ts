@@ -11,7 +11,7 @@ const PROXY_URL =
 
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
 
-/** The rows of the proxies' variables, which every program describes itself. */
+/** The variables of the proxies. Each program lists them in its own table. */
 export const PROXY_VARIABLES = {
   httpsProxy: variable<HttpProxy | null>({
     name: 'HTTPS_PROXY',

@@ -26,10 +26,10 @@ export type TunnelRefusal =
 
 /**
  * Requests a tunnel from a proxy over its connection (CONNECT, RFC 9110 9.3.6) and settles with its
- * answer. After that, the socket behaves like one to the target; bytes behind the answer can still
+ * answer. After that, the socket behaves like one to the target; bytes after the answer can still
  * be read from it.
  *
- * @returns to be called at the end of the wait: closes the connection unless the tunnel is open
+ * @returns a function to call at the end of the wait: it closes the connection unless the tunnel is open
  */
 export function requestTunnel(
   socket: Socket,
@@ -85,7 +85,7 @@ export function requestTunnel(
 const CLOSED = 'it closed the connection without an answer';
 const RESET = 'it reset the connection without an answer';
 const SPEAKS_TLS = 'it speaks TLS: its URL may have to begin with https://';
-const NO_HTTP = 'what answers there is not an HTTP proxy';
+const NO_HTTP = 'the server there is not an HTTP proxy';
 const TOO_LONG = `the head of its answer is longer than ${MAX_HEAD_BYTES / 1024} KiB`;
 
 function requestText({ hostname, port, authorization }: TunnelRequest): string {

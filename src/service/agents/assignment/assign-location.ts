@@ -34,13 +34,13 @@ import {
   renewEpochs,
 } from './sql.ts';
 
-/** Checks of the account that one statement reads. */
+/** Maximum number of checks that one statement reads. */
 const RANGE_CHECKS = 5_000;
 /** Checks that are assigned between two yields to the event loop, with one revision. */
 const CHUNK_CHECKS = 1_000;
 /**
- * Checks of gone agents that one transaction assigns to others: their new agents get them while the
- * next transaction runs.
+ * Maximum number of checks of gone agents that one transaction reassigns: their new agents receive these
+ * while the next transaction runs.
  */
 const MAX_ORPHANS = 5_000;
 /** If more checks changed than this, all checks of the location count as changed. */
@@ -48,7 +48,7 @@ const MAX_NAMED = 20_000;
 
 interface Pass extends LockedLocation {
   readonly locationId: string;
-  /** The revision of the next chunk; each has its own, so that an answer can send only some chunks. */
+  /** The revision of the next chunk. Each chunk has its own, so that an answer can contain only some chunks. */
   nextRevision: number;
   readonly agents: readonly LiveAgent[];
   readonly epochs: ReadonlyMap<string, number>;
@@ -59,9 +59,9 @@ interface Pass extends LockedLocation {
 }
 
 /**
- * Assigns the checks of a location to its live agents, and writes what differs from before. If an
- * agent came or changed, all checks; otherwise the changed checks and those of gone agents, since no
- * other check moves (src/model/assignment/rendezvous.ts). Run it in a transaction.
+ * Assigns the checks of a location to its live agents, and writes only the differences. Assigns all checks
+ * if an agent is new or changed. Otherwise assigns the changed checks and those of gone agents: no other
+ * check moves (src/model/assignment/rendezvous.ts). Run it in a transaction.
  *
  * @returns false if there is nothing to do: another replica does it or has done it, or the location
  *   is gone
@@ -93,7 +93,7 @@ export async function assignLocation(
     slugs: new Set(await listSlugs(tx, location)),
     isChanged: (checkId) => named === null || named.has(checkId),
   };
-  // Without any agent the reason why a check is unassigned changes for all of them.
+  // Without any agent, the reason why a check is unassigned changes for all checks.
   const isWhole = changes.everything || named === null || agents.length === 0;
   let changed = isWhole ? await assignAll(tx, pass) : await assignNamed(tx, pass, [...named]);
   if (!isWhole) changed += await moveOrphans(tx, pass, gone);
@@ -105,8 +105,8 @@ export async function assignLocation(
 
 /**
  * Assigns up to MAX_ORPHANS checks of gone agents to others; if there are more, records the gone agents
- * again. Changed checks were assigned or dropped before, and later changes are recorded again: of an
- * orphan only the agent in its assignment is out of date.
+ * again for the next transaction. Changed checks were assigned or dropped before this, and later changes
+ * are recorded again: only the agent in the assignment of an orphan is out of date.
  */
 async function moveOrphans(tx: Sql, pass: Pass, gone: readonly string[]): Promise<number> {
   if (gone.length === 0) return 0;
@@ -165,7 +165,7 @@ async function drop(tx: Sql, pass: Pass, checkIds: readonly string[]): Promise<n
   return checkIds.length;
 }
 
-/** The assigned checks of a range that do not run in the location any more. */
+/** Lists the assigned checks of a range that no longer run in the location. */
 async function listGone(
   tx: Sql,
   pass: Pass,
@@ -235,7 +235,7 @@ async function assignChunk(
   return assignments.length;
 }
 
-/** A placeholder for the columns, which are not null, of a check that has no slots here. */
+/** Values for the columns, which must not be null, of a check that has no slots here. */
 const WITHOUT_SLOTS: RotationRule = { periodMs: 86_400_000, phaseMs: 0, stride: 1, index: 0 };
 
 /** null in locations beyond the first MAX_STRIDE. */

@@ -14,7 +14,7 @@ export interface Assigner {
   /** Runs until the signal aborts. Never rejects: logs failures and retries. */
   run(signal: AbortSignal): Promise<void>;
   /**
-   * Assigns the checks of all locations with something to do, once.
+   * Assigns the checks of all locations that have pending changes, once.
    *
    * @returns how many locations this replica handled
    * @throws StoreError where the database fails to list them
@@ -26,7 +26,7 @@ export interface AssignerParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Left out, DEFAULT_AGENT_LIMITS. */
+  /** Default: DEFAULT_AGENT_LIMITS. */
   readonly agentLimits?: AgentLimits;
 }
 
@@ -37,7 +37,7 @@ const MAX_LOCATIONS = 500;
 
 interface Failing {
   readonly backoff: Backoff;
-  /** Monotonic: the location is skipped until then. */
+  /** The location is skipped until this monotonic time. */
   readonly untilMs: number;
 }
 
@@ -48,7 +48,7 @@ export function createAssigner({
   agentLimits: limits = DEFAULT_AGENT_LIMITS,
 }: AssignerParts): Assigner {
   const changed = new WakeSignal();
-  /** By location: a failing one does not delay the others. */
+  /** Keyed by location: a failing location does not delay the others. */
   const failing = new Map<string, Failing>();
   /** Kinds of failures logged since no location was failing. */
   const logged = new Set<string>();

@@ -17,7 +17,7 @@ export type CheckRange =
   | { readonly checkIds: readonly string[] }
   | { readonly after: string; readonly last: string | null };
 
-/** The last id of a range of so many checks of an account; null if fewer are left. */
+/** Returns the last id of a range of `count` checks of an account; null if fewer are left. */
 export async function endOfRange(
   sql: Sql,
   {
@@ -82,8 +82,8 @@ const IP_FAMILY = `coalesce(c.body #>> '{request,ipFamily}', 'IPv4')`;
 type CandidateRow = Omit<Candidate, 'before'> & AssignmentRow & { readonly known: string | null };
 
 /**
- * The source of the checks of a range. Named checks are looked up one by one: for some thousands of
- * them the planner would otherwise scan the whole table.
+ * The FROM clause for the checks of a range. Looks up named checks one by one: for thousands of ids the
+ * planner would otherwise scan the whole table.
  */
 function checksIn(range: CheckRange): [string, string, readonly unknown[]] {
   if ('checkIds' in range) {

@@ -19,7 +19,7 @@ export type LocationChanges = {
   readonly checkIds: readonly string[] | null;
 };
 
-/** Records that an agent came or changed: all checks of the location are assigned again. */
+/** Records that an agent is new or changed: all checks of the location are assigned again. */
 export function noteAgentChange(sql: Sql, { locationId }: OfLocation): Promise<void> {
   return noteChange(sql, locationId, null);
 }
@@ -40,8 +40,8 @@ async function noteChange(sql: Sql, locationId: string, goneAgent: string | null
 }
 
 /**
- * Removes the recorded changes of the location. Whatever is read after it includes them; a later
- * change is recorded again.
+ * Removes and returns the recorded changes of the location. Later statements of the transaction see these
+ * changes; a change after that is recorded again.
  */
 export async function claimLocationChanges(
   sql: Sql,
@@ -83,7 +83,7 @@ export async function locationsToAssign(
 }
 
 /**
- * The caller has locked the location with `lockAssignments`.
+ * Deletes expired tombstones. The caller has locked the location with `lockAssignments`.
  *
  * @returns whether there were any
  */

@@ -22,10 +22,10 @@ export interface Hold {
 }
 
 /**
- * Looks at once and whenever the location is woken, until there is an answer. The last look comes when
- * `holdMs` are over or the signal aborts.
+ * Calls `look` at once and whenever the location is woken, until it returns an answer. The last call is made
+ * when `holdMs` are over or the signal aborts.
  *
- * @param look returns null while there is no answer yet; the last look must return one
+ * @param look returns null while there is no answer yet; the last call must return an answer
  */
 export async function holdUntil<Answer>(
   { wake, locationId, clock, holdMs }: Hold,
@@ -51,7 +51,7 @@ export async function holdUntil<Answer>(
 }
 
 /**
- * One LISTEN for all polls of this process.
+ * Uses one LISTEN for all polls of this process.
  *
  * @throws StoreError where the database fails
  */

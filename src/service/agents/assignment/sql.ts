@@ -3,8 +3,8 @@ import type { Sql } from '../../database/store.ts';
 import type { OfLocation } from '../sql.ts';
 
 /**
- * What the assigner writes, within a transaction that has locked the location with `lockAssignments`.
- * ../agent-share.sql.ts reads it for agents.
+ * Writes of the assigner, within a transaction that has locked the location with `lockAssignments`.
+ * ../agent-share.sql.ts reads these rows for agents.
  */
 
 /** Which agent runs a check, and at which slots. */
@@ -77,14 +77,14 @@ export interface NewAssignment extends AgentAssignment {
 }
 
 /**
- * Stores assignments, only those that differ from the stored ones: each is sent to its agent. An agent
- * that gets a check answers for its slots from where the agent before it stopped. The first agent
- * answers for them from the end of its lease at the latest: until then the check is on its way, and
- * nobody answers for slots that fall due before it arrives. An agent that was killed before it saved
- * the check gets it once more (`answerFromAssignmentOn`).
+ * Stores the assignments that differ from the stored ones: each of these is sent to its agent. An agent
+ * that gets a check is responsible for its slots from where the previous agent stopped. The first agent
+ * is responsible from the end of its lease at the latest: until then the check is in transit, and no agent
+ * is responsible for slots that are due before it arrives. An agent that was killed before it saved the
+ * check gets it again (`answerFromAssignmentOn`).
  *
- * A check that was dropped and comes back before its agent polled again is not on its way: the agent
- * still runs it, and gives up the slots that are due and have not begun when the answer arrives.
+ * A check that was dropped and assigned again before its agent polled is not in transit: the agent still
+ * runs it, and gives up the slots that are due and have not begun when the answer arrives.
  */
 export async function putAssignments(
   sql: Sql,
@@ -151,9 +151,9 @@ export async function putAssignments(
 }
 
 /**
- * Has a new process of the agent answer for its checks from their first assignment on: the process
- * before it may have run them, and was killed before they were on disk. A new process that finds
- * them on disk ignores the instant.
+ * Makes a new process of the agent responsible for its checks from their first assignment on: the previous
+ * process may have received them and been killed before they were on disk. A new process that finds them
+ * on disk ignores the instant.
  */
 export async function answerFromAssignmentOn(
   sql: Sql,
@@ -166,7 +166,7 @@ export async function answerFromAssignmentOn(
   );
 }
 
-/** Updates the epochs of assignments whose agents acquired a new lease: these get the whole set anyway. */
+/** Updates the epochs of assignments whose agents acquired a new lease: these agents get the whole set anyway. */
 export async function renewEpochs(sql: Sql, { locationId }: OfLocation): Promise<void> {
   await sql.query(
     `update assignments a set agent_epoch = g.epoch from agents g

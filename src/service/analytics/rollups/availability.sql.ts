@@ -35,7 +35,7 @@ export async function countRuns(
 ): Promise<readonly RunCounts[]> {
   const params: unknown[] = [accountId, minutes];
   const runs = rolledRunsSql(segments, [], (value) => `$${params.push(value)}`);
-  // A row for each check, with lists: thousands of rows take longer to read than to count.
+  // Returns one row with lists for each check: reading thousands of rows would take longer than counting them.
   const rows = await sql.query<IntervalLists>(
     `select check_id, json_agg(extract(epoch from start)::bigint) as starts, json_agg(runs) as runs,
        json_agg(passed) as passed, json_agg(degraded) as degraded
@@ -112,7 +112,7 @@ export async function countMissed(
     toMs,
     slotsFromMs,
   }: ChecksWindow & {
-    /** From this day on all missed slots are stored. */
+    /** All missed slots since this day are stored. */
     readonly slotsFromMs: number;
   },
 ): Promise<readonly MissedInterval[]> {

@@ -29,7 +29,7 @@ import {
 export interface AvailabilityParts {
   readonly store: Store;
   readonly clock: Clock;
-  /** Whole days of missed slots, as for results. */
+  /** How many whole days of missed slots are stored; the same as for results. */
   readonly retentionDays: number;
 }
 
@@ -57,13 +57,13 @@ export interface CheckAvailability {
 export interface DaysOfChecks {
   readonly accountId: string;
   readonly checkIds: readonly string[];
-  /** How many, with the current one. */
+  /** How many days, including the current one. */
   readonly days: number;
-  /** Epoch milliseconds: which day is the current one. */
+  /** Epoch milliseconds; determines the current day. */
   readonly nowMs: number;
 }
 
-/** How available checks were: src/service/README.md, "Analytics". */
+/** The availability of checks: src/service/README.md, "Analytics". */
 export interface Availability {
   /** @throws ServiceError 404 for a check that does not exist */
   ofCheck(key: AccountKey, days: number): Promise<CheckAvailability>;
@@ -74,26 +74,26 @@ export interface Availability {
     days: number,
   ): Promise<ReadonlyMap<string, CheckAvailability>>;
   /**
-   * `days` of each of these checks of the account, in a snapshot of the caller. Minutes are the runs of
-   * heartbeats: src/service/README.md, "Analytics".
+   * The days of each of these checks, read in a snapshot of the caller. Heartbeats have minutes instead of
+   * runs: src/service/README.md, "Analytics".
    */
   days(sql: Sql, query: DaysOfChecks): Promise<ReadonlyMap<string, readonly IntervalWithMissed[]>>;
   /**
-   * The runs of these days by check, by the start of the day and by location, in a snapshot of the caller.
-   * Where there are none, entries are missing.
+   * The runs of these days by check, start of the day and location, read in a snapshot of the caller. Has no
+   * entries for days without runs.
    */
   daysByLocation(sql: Sql, query: DaysOfChecks): Promise<RunsByLocation>;
-  /** Like `daysByLocation`, of the runs inside the spans, each within one day; also minutes of heartbeats. */
+  /** Like `daysByLocation` for runs within the spans, each within one day; includes minutes of heartbeats. */
   within(
     sql: Sql,
     query: { readonly accountId: string; readonly spans: readonly CheckSpan[] },
   ): Promise<RunsByLocation>;
-  /** `quarterHours` of each of these checks of the account, with the slots that were not run. */
+  /** The `quarterHours` of each of these checks, including missed slots. */
   quarterHours(
     accountId: string,
     checkIds: readonly string[],
   ): Promise<ReadonlyMap<string, readonly IntervalWithMissed[]>>;
-  /** `usualResponseTime` of those of these checks of the account that have one. */
+  /** The `usualResponseTime` of these checks. Has no entry for a check without one. */
   usualResponseTimes(
     accountId: string,
     checkIds: readonly string[],
@@ -163,7 +163,7 @@ export function createAvailability({
       starts.map((startMs) => ({
         ...countsOf(startMs, runs.get(checkId)?.get(startMs)),
         missed: missed.get(checkId)?.get(startMs)?.missed ?? 0,
-        // Rounded up, so that only a heartbeat that never failed was always available.
+        // Rounded up: only a heartbeat that never failed has an availability of 100 %.
         ...heartbeats.minutes(checkId, { fromMs: startMs, toMs: startMs + DAY_MS }, 'up'),
       }));
     return new Map(given.checkIds.map((checkId) => [checkId, daysOf(checkId)]));

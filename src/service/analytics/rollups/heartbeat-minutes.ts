@@ -2,7 +2,7 @@ import { MINUTE_MS } from '../../../model/time-units.ts';
 import { groupBy } from '../../../runtime/group-by.ts';
 import type { HeartbeatDowntime } from '../../heartbeats/shared.sql.ts';
 
-/** Counts of a heartbeat, which has no runs: each minute counts as one. */
+/** Counts of a heartbeat. It has no runs: each minute counts as one. */
 export interface HeartbeatMinutes {
   readonly runs: number;
   readonly failures: number;
@@ -19,11 +19,11 @@ export class HeartbeatTimes {
   }
 
   /**
-   * The whole minutes of the span since the first ping, and those in which the heartbeat failed.
+   * Counts the whole minutes of the span since the first ping, and those in which the heartbeat failed.
    *
-   * @param span whole hours or days, as they were read; epoch milliseconds, `toMs` is exclusive
-   * @param round of the minutes that failed
-   * @returns null for another check, and for a heartbeat without a ping
+   * @param span whole hours or days, like those that were read; epoch milliseconds, `toMs` is exclusive
+   * @param round how to round the minutes that failed
+   * @returns null for a check of another type, and for a heartbeat without a ping
    */
   minutes(
     checkId: string,

@@ -1,9 +1,9 @@
 import { DAY_MS, MINUTE_MS } from '../../../model/time-units.ts';
-/** Minutes that a row of result_rollups covers, the longest first. */
+/** The spans in minutes that a row of result_rollups can cover, longest first. */
 export const SPANS = [1440, 60, 15] as const;
 export type RollUpSpan = (typeof SPANS)[number];
 
-/** A time of a check, to be read from the roll-ups of a span or, with span 0, from the runs. */
+/** A time range of a check, to be read from the roll-ups of a span or, with span 0, from the runs. */
 export interface RollUpSegment {
   readonly checkId: string;
   readonly span: RollUpSpan | 0;
@@ -12,19 +12,19 @@ export interface RollUpSegment {
   readonly toMs: number;
 }
 
-/** A roll-up that does not show all runs: those of its span and longer ones cannot be read. */
+/** Marks a roll-up that lacks runs: it and the longer roll-ups that contain it cannot be read. */
 export interface Mark {
   readonly checkId: string;
   readonly span: RollUpSpan;
   readonly startMs: number;
 }
 
-/** What is known of the roll-ups of an account's checks. */
+/** The state of the roll-ups of an account's checks. */
 export interface RollUpState {
   readonly marks: readonly Mark[];
   /** The starts of days of results that have no roll-ups yet. */
   readonly backfillDaysMs: ReadonlySet<number>;
-  /** All results before this were dropped: their roll-ups do not change any more. */
+  /** All results before this time were dropped: their roll-ups no longer change. */
   readonly resultsFromMs: number;
 }
 
@@ -32,13 +32,13 @@ export interface SegmentQuery {
   readonly checkId: string;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Points start at multiples of it: a roll-up must not reach into two. null for any. */
+  /** Points start at multiples of this: a roll-up must not overlap two points. null for no restriction. */
   readonly pointMinutes: number | null;
   readonly nowMs: number;
 }
 
 const QUARTER_MS = 15 * MINUTE_MS;
-/** Days before today of which quarter hours are read. */
+/** How many days before today are read by quarter hours. */
 export const QUARTER_DAYS = 7;
 /** More than any retention. */
 const MAX_DAYS = 3_700;
@@ -50,10 +50,10 @@ export function startOf(ms: number, spanMs: number): number {
 }
 
 /**
- * Parts a window into the longest roll-ups that show all their runs, and runs for the rest. Of time
- * whose results were dropped, only whole hours are covered.
+ * Divides a window into the longest roll-ups that contain all their runs, and single runs for the rest. If
+ * results of a time range were dropped, covers only whole hours of it.
  *
- * @returns by time, without overlaps
+ * @returns segments sorted by time, without overlaps
  */
 export function planSegments(query: SegmentQuery, state: RollUpState): readonly RollUpSegment[] {
   const { checkId, pointMinutes, nowMs } = query;

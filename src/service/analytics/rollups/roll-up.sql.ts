@@ -3,15 +3,15 @@ import type { Sql, Store } from '../../database/store.ts';
 import { MEASURE_COLUMNS } from '../run-metrics.sql.ts';
 import type { RollUpSpan } from './plan-segments.ts';
 
-/** One replica rolls up at a time. */
+/** The advisory lock that lets only one replica roll up at a time. */
 const LOCK_KEY = 7_236_530_121;
-/** A drop waits for readers of the table, and all other statements wait for the drop. */
+/** A waiting drop blocks all later statements on the table, so it gives up soon. */
 const DROP_LOCK_WAIT_MS = 2_000;
 const EPOCH = `timestamptz '1970-01-01T00:00:00Z'`;
-/** The times as a table: $1 to $4. */
+/** The time ranges as a table: $1 to $4. */
 const TIMES = `unnest($1::text[], $2::text[], $3::timestamptz[], $4::timestamptz[])
   as given (account_id, check_id, from_at, to_at)`;
-/** With these bounds of all times, partitions outside are not opened. */
+/** The bounds of all time ranges: the planner skips partitions outside of them. */
 const FROM = '$5::timestamptz';
 const TO = '$6::timestamptz';
 
@@ -20,7 +20,7 @@ export type CheckKey = {
   readonly checkId: string;
 };
 
-/** A time of a check, in whole roll-ups. */
+/** A time range of a check that consists of whole roll-ups. */
 export interface CheckTime extends CheckKey {
   readonly fromMs: number;
   readonly toMs: number;
@@ -32,7 +32,7 @@ export interface TakenMark extends CheckKey {
   readonly startMs: number;
 }
 
-/** @returns false while another replica has the lock, which lasts until the transaction ends */
+/** Takes the lock until the transaction ends. @returns false while another replica has it */
 export async function lockRollUps(tx: Sql): Promise<boolean> {
   const [row] = await tx.query<{ locked: boolean }>(
     'select pg_try_advisory_xact_lock($1) as locked',
@@ -42,8 +42,8 @@ export async function lockRollUps(tx: Sql): Promise<boolean> {
 }
 
 /**
- * Removes marks that are due, the oldest first. What is read after it includes all that was stored with
- * them; whoever stores more marks again. Leaves those that a transaction in progress has locked.
+ * Removes and returns due marks, oldest first. Later statements see all results that were stored with these
+ * marks; storing further results marks the roll-ups again. Skips marks that other transactions have locked.
  */
 export async function takeMarks(
   tx: Sql,
@@ -65,7 +65,7 @@ export async function takeMarks(
   return rows.map(({ start, ...mark }) => ({ ...mark, startMs: +start }));
 }
 
-/** Marks the roll-ups of a longer span that contain these times. They are due soon after their end. */
+/** Marks the roll-ups of a longer span that contain these time ranges. They are due soon after their end. */
 export async function markSpan(
   tx: Sql,
   { span, times }: { readonly span: 60 | 1440; readonly times: readonly CheckTime[] },
@@ -113,7 +113,7 @@ const SUMS = [
 const OVERWRITE = `on conflict (${KEY}) do update set
   ${SUMS.map((column) => `${column} = excluded.${column}`).join(', ')}`;
 
-/** Computes the quarter hours or hours of these times from their runs. */
+/** Computes the quarter hours or hours of these time ranges from their runs. */
 export async function rollUpRuns(
   tx: Sql,
   { span, times }: { readonly span: 15 | 60; readonly times: readonly CheckTime[] },
@@ -140,7 +140,7 @@ export async function rollUpRuns(
   );
 }
 
-/** Computes the days of these times from their hours. */
+/** Computes the days of these time ranges from their hours. */
 export async function rollUpDays(tx: Sql, times: readonly CheckTime[]): Promise<void> {
   const sums = MEASURES.map(
     (name) => `sum(${name}_count), sum(${name}_sum), min(${name}_min), max(${name}_max)`,
@@ -165,8 +165,8 @@ export async function rollUpDays(tx: Sql, times: readonly CheckTime[]): Promise<
 }
 
 /**
- * The number of slots of a range `m` of missed_slots from one instant to before another. The slots of
- * a range are evenly spaced.
+ * SQL for the number of slots in a range `m` of missed_slots between two instants, the second exclusive.
+ * The slots of a range are evenly spaced.
  */
 export function missedBetweenSql(from: string, to: string): string {
   const first = 'extract(epoch from m.slot)';
@@ -206,13 +206,13 @@ export async function countMissedDays(tx: Sql, times: readonly CheckTime[]): Pro
   );
 }
 
-/** All results before this were dropped. Epoch milliseconds. */
+/** The time before which all results were dropped, in epoch milliseconds. */
 export async function oldestResultMs(sql: Sql): Promise<number> {
   const [row] = await sql.query<{ resultsFrom: Date }>('select results_from from rollup_state');
   return row === undefined ? 0 : +row.resultsFrom;
 }
 
-/** The latest day that has results without roll-ups, and the next of its checks. */
+/** The latest day that has results without roll-ups, and the next check of that day. */
 export async function nextBackfill(
   tx: Sql,
   { limit }: { readonly limit: number },
@@ -221,7 +221,7 @@ export async function nextBackfill(
     'select day, account_id, check_id from rollup_backfill order by day desc limit 1',
   );
   if (row === undefined) return null;
-  // One look into the index for each check.
+  // A loose index scan: one look-up in the index for each check.
   const checks = await tx.query<CheckKey>(
     `with recursive next (account_id, check_id, number) as (
        select $1::text, $2::text, 0
@@ -256,7 +256,7 @@ export async function advanceBackfill(
   );
 }
 
-/** Makes the missing partitions for roll-ups of these days. Safe on several replicas. */
+/** Creates the missing partitions for roll-ups of these days. Safe on several replicas. */
 export async function makeRollUpPartitions(
   sql: Sql,
   days: { readonly fromMs: number; readonly toMs: number; readonly quartersFromMs: number },
@@ -268,7 +268,7 @@ export async function makeRollUpPartitions(
   ]);
 }
 
-/** @returns the name of the dropped partition; null if all are kept */
+/** @returns the name of the dropped partition; null if there is none to drop */
 export async function dropRollUpPartition(
   store: Store,
   kept: { readonly quartersFromMs: number; readonly rollUpsFromMs: number },

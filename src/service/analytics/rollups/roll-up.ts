@@ -29,15 +29,15 @@ export interface RollUpParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Whole days of results, besides today. */
+  /** How many whole days of results are stored, in addition to today. */
   readonly retentionDays: number;
-  /** Whole days of roll-ups, besides today; at least as many as of results. */
+  /** How many whole days of roll-ups are stored, in addition to today; at least `retentionDays`. */
   readonly rollUpRetentionDays: number;
 }
 
-/** Keeps the roll-ups of runs and missed slots: src/service/README.md, "Analytics". */
+/** Computes and removes the roll-ups of runs and missed slots: src/service/README.md, "Analytics". */
 export interface RollUps {
-  /** Computes all roll-ups that are due; then those of results from before roll-ups. */
+  /** Computes all roll-ups that are due, then backfills those of results that have none. */
   rollUp(signal: AbortSignal): Promise<void>;
   /** Until the signal aborts, rolls up, makes partitions and drops old ones. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
@@ -45,16 +45,16 @@ export interface RollUps {
 
 const EVERY_MS = 15_000;
 const MAX_BACK_OFF_MS = 300_000;
-/** Takes about 50 ms, for which late results of the same checks wait. */
+/** A batch takes about 50 ms, during which late results of the same checks wait. */
 const MARKS_AT_ONCE = 200;
-/** Days of checks at once: up to 1,440 runs each, if they run every minute. */
+/** Days of checks in one batch: each has up to 1,440 runs if the check runs every minute. */
 const BACKFILL_AT_ONCE = 20;
 const MISSED_DAYS_AT_ONCE = 5_000;
-/** Made ahead: roll-ups go on even if making partitions fails for some days. */
+/** Partitions are created this early: roll-ups continue even if creating them fails for some days. */
 const DAYS_AHEAD = 3;
-/** A day longer than they are read, since clocks differ. */
+/** One day more than is read, since clocks differ. */
 const KEPT_QUARTER_DAYS = QUARTER_DAYS + 1;
-/** Days of results without roll-ups stay so much longer. */
+/** How much longer results are retained if they have no roll-ups yet. */
 const GRACE_DAYS = 3;
 
 export function createRollUps(parts: RollUpParts): RollUps {
@@ -96,7 +96,7 @@ export function createRollUps(parts: RollUpParts): RollUps {
       await markSpan(tx, { span: 1440, times: hours });
     }
     if (days.length > 0) await rollUpDays(tx, days);
-    // Those of older days are no longer all stored: what was counted remains.
+    // Missed slots of older days are no longer all stored: their counts stay as they are.
     const countedFromMs = today() - retentionDays * DAY_MS;
     const missed = timesOf(
       marks.filter(({ kind, startMs }) => kind === 'missed' && startMs >= countedFromMs),
@@ -111,7 +111,7 @@ export function createRollUps(parts: RollUpParts): RollUps {
       if (!(await lockRollUps(tx))) return false;
       const marks = await takeMarks(tx, { nowMs: clock.wallMs(), limit: MARKS_AT_ONCE });
       if (marks.length > 0) await rollUpMarked(tx, marks);
-      // Hours are due after their quarters, and days after their hours.
+      // Hours are due after their quarter hours, and days after their hours.
       return marks.length > 0;
     });
   }
@@ -135,7 +135,7 @@ export function createRollUps(parts: RollUpParts): RollUps {
     });
   }
 
-  /** What came meanwhile goes first. */
+  /** Roll-ups that became due in the meantime come first. */
   async function step(): Promise<boolean> {
     await makePartitions();
     return (await rollUpDue()) || (await backfill());

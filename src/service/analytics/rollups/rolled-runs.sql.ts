@@ -44,9 +44,9 @@ export async function readRollUpState(
 }
 
 /**
- * A select of what the segments contain, in rows of several runs or one: check_id, slot, run_location,
- * status_code, passed, runs, degraded, retries and, of each column of measures, `…_count`, `…_sum`,
- * `…_min` and `…_max`. The account is $1.
+ * A select of the content of the segments. A row stands for one or several runs and has check_id, slot,
+ * run_location, status_code, passed, runs, degraded, retries and, for each column of measures, `…_count`,
+ * `…_sum`, `…_min` and `…_max`. The account is $1.
  *
  * @param columns of result_metrics
  */
@@ -84,12 +84,12 @@ export function rolledRunsSql(
   );
   const parts = [...rolled, raw].filter((part) => part !== null);
   if (parts.length > 0) return parts.join(' union all ');
-  // No row, with the types of the columns.
+  // A select without rows whose columns have the right types.
   const end = new Date(0);
   return rolledRunsSql([{ checkId: '', span: 1440, fromMs: +end, toMs: +end }], columns, param);
 }
 
-/** One scan of an index for each segment: a join might read all rows of the check. */
+/** Scans an index once for each segment: a join might read all rows of the check. */
 function segmentsSql(
   segments: readonly RollUpSegment[],
   select: string,
@@ -110,7 +110,7 @@ function segmentsSql(
      ) part`;
 }
 
-/** Also the bounds of all, with which partitions outside are not opened. */
+/** Parameters for the segments, and their common bounds: the planner skips partitions outside of them. */
 function columnsOf(segments: readonly RollUpSegment[]): {
   readonly checkIds: readonly string[];
   readonly froms: readonly Date[];
@@ -130,7 +130,7 @@ function columnsOf(segments: readonly RollUpSegment[]): {
   };
 }
 
-/** Whether the segments contain more than so many runs outside of roll-ups. */
+/** Whether the segments contain more than `maxRuns` runs that are not read from roll-ups. */
 export async function hasMoreSingleRuns(
   sql: Sql,
   {

@@ -4,7 +4,7 @@ import { SPANS } from './plan-segments.ts';
 /** What a point covers: one run, the whole window, or an interval of minutes. */
 export type PointSpan = 'run' | 'window' | { readonly minutes: number };
 
-/** The aggregates that roll-ups hold: sums and extremes of roll-ups are those of their runs. */
+/** The aggregations that can be computed from roll-ups. */
 const ROLLED_AGGREGATIONS = ['avg', 'max', 'min', 'sum'] as const satisfies readonly Aggregation[];
 export type RolledAggregation = (typeof ROLLED_AGGREGATIONS)[number];
 
@@ -16,8 +16,8 @@ export function isRolled(aggregation: Aggregation): aggregation is RolledAggrega
 }
 
 /**
- * Whether analytics are read from roll-ups instead of runs: their points are made of whole roll-ups, which hold
- * all of the metrics. The same query is always answered in the same way.
+ * Whether a query is answered from roll-ups instead of runs: its points consist of whole roll-ups, and roll-ups
+ * contain all of its metrics. Depends only on the query, not on the stored data.
  */
 export function isOfRollUps({
   point,

@@ -12,7 +12,7 @@ export interface LocationRuns {
   readonly failures: number;
 }
 
-/** By check, and by the start of the day. */
+/** Keyed by check, then by the start of the day. */
 export type RunsByLocation = ReadonlyMap<string, ReadonlyMap<number, readonly LocationRuns[]>>;
 
 /** From a whole hour to a whole hour: roll-ups of hours are kept as long as those of days. */
@@ -32,10 +32,10 @@ export interface SpansQuery {
 }
 
 const DAY_MINUTES = 1_440;
-/** A heartbeat has one location, without a name. */
+/** Heartbeats have a single location without a name. */
 const NOWHERE = '';
 
-/** The runs inside the spans. Where there are none, entries are missing. */
+/** The runs within the spans. Has no entries for days without runs. */
 export async function readRunsByLocation(
   sql: Sql,
   { accountId, spans, nowMs }: SpansQuery,
@@ -60,12 +60,12 @@ export async function readRunsByLocation(
   return byLocation;
 }
 
-/** The same, also with the minutes of heartbeats. */
+/** Like `readRunsByLocation`, but includes the minutes of heartbeats. */
 export async function readWithHeartbeats(sql: Sql, query: SpansQuery): Promise<RunsByLocation> {
   const all = new Map(await readRunsByLocation(sql, query));
   const heartbeats = await readHeartbeats(sql, query);
   for (const span of query.spans) {
-    // Rounded down: the rest of a day is never less than nothing.
+    // Rounded down, so that the remainder of a day is never negative.
     const minutes = heartbeats.minutes(span.checkId, span, 'down');
     if (minutes === null) continue;
     const dayMs = startOf(span.fromMs, DAY_MS);

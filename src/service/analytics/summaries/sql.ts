@@ -36,7 +36,7 @@ export function listReportedChecks(
   return readList<ReportedCheck>(sql, list, range);
 }
 
-/** Of the runs that have the measure. */
+/** Statistics over the runs that have the measure. */
 export interface Spread {
   readonly avg: number;
   readonly min: number;
@@ -63,7 +63,7 @@ type SumsRow = Readonly<Record<`${keyof Spread}${number}`, number | null>> & {
   readonly degraded: number;
 };
 
-/** What the segments contain of each check that has runs in them. */
+/** Sums up the runs of each check in the segments. Omits checks without runs. */
 export async function sumUpRuns(
   sql: Sql,
   {

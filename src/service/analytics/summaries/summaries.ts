@@ -24,16 +24,16 @@ export interface CheckSummariesParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly outdatedStates: Pick<OutdatedStates, 'refresh'>;
-  /** Of all reports of the service. */
+  /** The queue of all reports of the service. */
   readonly queue: ReportQueue;
-  /** The most runs outside of roll-ups in the embedded database; if omitted, as in analytics. */
+  /** Maximum number of runs outside of roll-ups in the embedded database. Default: as in analytics. */
   readonly maxRunsEmbedded?: number;
 }
 
 export interface SummariesQuery extends Page, AskedWindow {
   /** Only types with runs. */
   readonly filter: Omit<CheckFilter, 'accountId'>;
-  /** When the client began to go through the list by cursors, in epoch milliseconds; null by pages. */
+  /** When the client began to follow cursors, in epoch milliseconds; null if it reads pages. */
   readonly begunMs: number | null;
 }
 
@@ -46,15 +46,15 @@ export interface CheckSummary {
   readonly failures: number;
   /** Among the runs that passed. */
   readonly degraded: number;
-  /** Milliseconds; of ICMP checks the latency. null if no run has it. */
+  /** Milliseconds; the latency for ICMP checks. null if no run has it. */
   readonly responseTime: Spread | null;
-  /** Percent on average, of ICMP checks; null if no run has it. */
+  /** The average in percent for ICMP checks; null if no run has it. */
   readonly packetLoss: number | null;
   /** The average of each phase in milliseconds, in their order; null if no run has it. */
   readonly phases: readonly (readonly [Measure, number | null])[];
 }
 
-/** How many checks did in a window: src/service/README.md, "Summaries of many checks". */
+/** Statistics of many checks in a window: src/service/README.md, "Summaries of many checks". */
 export interface CheckSummaries {
   /**
    * @throws ServiceError 400 for a window that ends before it starts, or that has too many runs which are not rolled
@@ -68,7 +68,7 @@ interface Window {
   readonly toMs: number;
 }
 
-/** A hundred checks in a month are summed up at once, ten in a year. */
+/** Check-days per transaction: for example 100 checks for a month, or 10 for a year. */
 const MAX_CHECK_DAYS = 3_650;
 
 export function createCheckSummaries({
@@ -123,7 +123,7 @@ export function createCheckSummaries({
   return {
     async list(accountId, query) {
       const { tags, search, location, states } = query.filter;
-      // A client that continues by a cursor gets the same window.
+      // A client that continues with a cursor gets the same window.
       const atMs = query.begunMs ?? clock.wallMs();
       const window = wholeHours(reportWindow(query, atMs), atMs);
       // No name, tag or location contains such a text, and PostgreSQL would refuse it.
@@ -135,16 +135,16 @@ export function createCheckSummaries({
 }
 
 /**
- * How many checks one transaction sums up. The embedded database serves nothing else meanwhile, and has some rows for
- * each day of a check: as many as take tenths of a second.
+ * How many checks one transaction sums up: as many as take some tenths of a second, during which the embedded
+ * database serves nothing else.
  */
 function checksAtOnce({ fromMs, toMs }: Window): number {
   return Math.max(1, Math.floor(MAX_CHECK_DAYS / Math.max(1, (toMs - fromMs) / DAY_MS)));
 }
 
 /**
- * Parts of hours would be read run by run, and are not kept for as long. An end within the last hour stays: whoever goes
- * on by pages asks for the end of the first one.
+ * Rounds to whole hours: parts of hours would be read run by run, and runs are retained for a shorter time. Does not
+ * round an end within the last hour, so that a client can request further pages with the end of the first page.
  */
 function wholeHours({ fromMs, toMs }: Window, atMs: number): Window {
   const endMs = -startOf(-toMs, HOUR_MS);
@@ -175,7 +175,7 @@ function spreadOf(measures: RunsOfCheck['measures']): Spread | null {
   return measures.get('responseTime') ?? null;
 }
 
-/** The average of the averages, and the shortest and longest echo of all. */
+/** Combines the latency of ICMP checks: the average of the averages, and the shortest and longest echo. */
 function latencyOf(measures: RunsOfCheck['measures']): Spread | null {
   const avg = measures.get('latencyAvg')?.avg;
   const min = measures.get('latencyMin')?.min;

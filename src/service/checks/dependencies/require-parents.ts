@@ -5,11 +5,12 @@ import { bodyProblem } from '../../http/resources/input-problems.ts';
 import { findTransitiveDependents, lockDependencies, typesOfChecks } from './sql.ts';
 
 /**
- * Requires that the checks exist on which a check newly depends, and that none of them depends on it. One
- * that was stored may have been deleted since: it holds back nothing, and other changes must be possible.
+ * Requires that the checks which a check newly depends on exist, and that none of them depends on this check.
+ * A check that it already depended on may have been deleted: that suppresses no alert, and other changes must
+ * stay possible.
  *
  * @param before the stored check; null for one that is created
- * @returns what is wrong
+ * @returns the problems found
  */
 export async function requireParents(
   tx: Sql,

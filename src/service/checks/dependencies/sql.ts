@@ -1,7 +1,7 @@
 import type { StoredCheckType } from '../../../model/enums.ts';
 import type { Sql } from '../../database/store.ts';
 
-/** Until the transaction ends, no other one changes what the checks of the account depend on. */
+/** Locks the dependencies between the checks of the account until the transaction ends. */
 export async function lockDependencies(sql: Sql, accountId: string): Promise<void> {
   await sql.query('select pg_advisory_xact_lock(hashtextextended($1, 56))', [accountId]);
 }
@@ -18,7 +18,7 @@ export async function typesOfChecks(
   return new Map(rows.map(({ id, checkType }) => [id, checkType]));
 }
 
-/** Those of the checks that depend on `id`, themselves or through others. */
+/** Returns the checks among these that depend on `id`, directly or through others. */
 export async function findTransitiveDependents(
   sql: Sql,
   {
@@ -28,7 +28,7 @@ export async function findTransitiveDependents(
   }: { readonly accountId: string; readonly id: string; readonly among: readonly string[] },
 ): Promise<readonly string[]> {
   const rows = await sql.query<{ first: string }>(
-    // Each pair once: a cycle of an earlier time ends it, too.
+    // `union` keeps each pair once, so the recursion also ends if an old cycle is stored.
     `with recursive above (first, id) as (
        select given.id, given.id from unnest($3::text[]) as given (id)
        union

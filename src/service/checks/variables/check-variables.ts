@@ -26,11 +26,11 @@ export interface CheckVariablesParts {
   readonly log: Logger;
   /** null: no secret value can be stored, and credentials are stored unencrypted. */
   readonly secrets: SecretBox | null;
-  /** Whether credentials are encrypted now. Left out: if there is a key. */
+  /** Whether credentials are encrypted now. Default: if there is a key. */
   readonly sealsCredentials?: () => boolean;
 }
 
-/** A check as it is stored: the values of its secrets are apart. */
+/** A check as it is stored: the values of its secrets are stored separately. */
 export interface SealedCheck {
   /** The values of secret variables are empty, and a mask replaces each credential. */
   readonly check: Check;
@@ -73,13 +73,13 @@ export interface CheckVariables {
     stored: () => Promise<Buffer | null>,
   ): Promise<SealedCheck>;
   /**
-   * The body of a check for agents. If a credential cannot be decrypted, a template that no variable
-   * fills replaces it; likewise each use of a secret variable, and the variable itself is omitted. The
-   * check then fails, and sends nothing.
+   * Returns the body of a check for agents. Replaces a credential that cannot be decrypted by a template without
+   * a matching variable. Omits a secret variable that cannot be decrypted, and replaces its uses in the same way.
+   * The check then fails without sending a request.
    */
   open(key: AccountKey, body: Body, sealed: Buffer | null): Body;
   /**
-   * The values to mask, in each form that a target may repeat.
+   * Returns the values to mask, in each form in which a target may repeat them.
    *
    * @throws ServiceError 409 where they cannot be decrypted
    */
@@ -89,7 +89,7 @@ export interface CheckVariables {
   /**
    * Encrypts the credentials and all values of a stored check with the newest key.
    *
-   * @returns null if they are so already
+   * @returns null if they are already encrypted with it
    * @throws ServiceError 409 where they cannot be decrypted
    */
   sealAgain(key: AccountKey, body: Body, sealed: Buffer | null): StoredSecrets | null;

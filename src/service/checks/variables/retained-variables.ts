@@ -4,8 +4,8 @@ import { invalid } from '../../errors.ts';
 import { bodyProblem, MASK_NOT_ALLOWED } from '../../http/resources/input-problems.ts';
 
 /**
- * Refuses masks in secret values: responses contain no value of a secret variable, so a mask comes from
- * elsewhere.
+ * Refuses masks in secret values: responses contain no value of a secret variable, so a mask is a mistake of
+ * the client.
  *
  * @throws ServiceError 400
  */

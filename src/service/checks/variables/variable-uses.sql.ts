@@ -12,7 +12,7 @@ export type VariableUse = {
 };
 
 type Totals = {
-  /** null if there is no name. */
+  /** The number of names; null if there is none. */
   readonly total: number | null;
   readonly read: number;
 };
@@ -21,8 +21,8 @@ type Totals = {
 const PLACEHOLDER = String.raw`\{\{(?: |\\t)*([A-Za-z_][A-Za-z0-9_]*)(?: |\\t)*\}\}`;
 
 /**
- * The names in placeholders of requests, without those that a check defines itself. Those without a variable
- * of the account come first, then by key. Looks at `maxRead` checks at most.
+ * Finds the names in placeholders of requests, without variables that a check defines itself. Names that the
+ * account does not define come first, then sorted by key. Reads at most `maxRead` checks.
  */
 export async function findVariableUses(
   sql: Sql,
@@ -37,15 +37,15 @@ export async function findVariableUses(
     /** null: all. */
     readonly key: string | null;
     readonly maxKeys: number;
-    /** Named for each variable. */
+    /** Maximum number of checks to return for each variable. */
     readonly maxChecks: number;
-    /** Checks with placeholders. */
+    /** Maximum number of checks with placeholders to read. */
     readonly maxRead: number;
   },
 ): Promise<{
   readonly uses: readonly VariableUse[];
   readonly total: number;
-  /** Checks with placeholders that were looked at. */
+  /** The number of checks with placeholders that were read. */
   readonly read: number;
 }> {
   const rows = await sql.query<(VariableUse | { readonly key: null }) & Totals>(

@@ -22,8 +22,8 @@ type Current = { readonly epoch: number; readonly isHere: boolean };
 const EVERY_MS = 60_000;
 const MAX_BACK_OFF_MS = 60_000;
 /**
- * A lock that waits for a table holds up the writers that come after it. The last wait is longer than
- * PostgreSQL's deadlock_timeout (1 s), after which a waiting lock ends an autovacuum of the table.
+ * Timeouts of the attempts to lock the tables. A waiting lock blocks later writers, so they begin short. The
+ * last one exceeds PostgreSQL's deadlock_timeout (1 s), after which a waiting lock cancels an autovacuum.
  */
 const LOCK_WAITS_MS = [100, 200, 400, 800, 1_600];
 const BETWEEN_ATTEMPTS_MS = 2_000;
@@ -38,21 +38,21 @@ export interface ListEpochsParts {
 }
 
 /**
- * Begins a new epoch of list positions where the database was restored from a backup or a standby took
- * over: its transactions may have lower numbers than before, and cursors would miss what they store.
- * src/service/database/README.md, "Cursors". Replicas share the work.
+ * Begins a new epoch of list positions after the database was restored from a backup or a standby took over:
+ * transactions may then have lower numbers than before, and cursors would miss what they store. See
+ * src/service/database/README.md, "Cursors". Safe on several replicas.
  */
 export interface ListEpochs {
-  /** Looks once. If tables are in use for longer than a moment, leaves the rest to `maintain`. */
+  /** Checks once. If the tables stay in use for longer than a moment, leaves the rest to `maintain`. */
   renew(): Promise<void>;
-  /** Looks every minute until the signal aborts. Logs failures. */
+  /** Checks every minute until the signal aborts. Logs failures. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
 export function createListEpochs({ store, clock, log }: ListEpochsParts): ListEpochs {
   let isWarned = false;
 
-  /** @throws StoreError also where a table was in use for longer */
+  /** @throws StoreError also if a table was in use for longer than the wait */
   async function look(lockWaitMs: number): Promise<void> {
     const [granted] = await store.query<{ readonly isGranted: boolean }>(IS_GRANTED);
     if (granted?.isGranted !== true) {
@@ -67,7 +67,7 @@ export function createListEpochs({ store, clock, log }: ListEpochsParts): ListEp
     const [known] = await store.query<Current>(CURRENT);
     if (known?.isHere !== false) return;
     const epoch = await store.transaction(async (tx) => {
-      // Where another replica is about to do it, this one does not wait.
+      // Does not wait if another replica is already doing this.
       const [lock] = await tx.query<{ readonly isMine: boolean }>(
         'select pg_try_advisory_xact_lock($1) as is_mine',
         [LOCK_KEY],
@@ -127,7 +127,7 @@ async function begin(tx: Transaction, epoch: number): Promise<number> {
        and c.relnamespace = (select relnamespace from pg_class where oid = 'list_epochs'::regclass)
      order by 1`,
   );
-  // Transactions that have stored something in the old epoch end first.
+  // Waits until transactions that have stored entries in the old epoch have ended.
   const names = tables.map(({ name }) => name).join(', ');
   await tx.query(`lock table ${names} in share row exclusive mode`);
   await tx.script(

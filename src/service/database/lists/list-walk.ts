@@ -1,4 +1,4 @@
-/** After which entry a list continues. */
+/** The entry after which a list continues. */
 export interface ListPosition {
   /** The position of the transaction that stored the entry: src/service/database/README.md, "Cursors". */
   readonly position: string;
@@ -6,10 +6,10 @@ export interface ListPosition {
   readonly id: string;
 }
 
-/** What a response says about its list. */
+/** Facts about a list that a response contains. */
 export interface ListFacts {
   readonly entries: number;
-  /** The last entry; null for none, and in a page. */
+  /** The position of the last entry; null without entries, and for a page. */
   readonly last: ListPosition | null;
   /** How many entries the whole list has. */
   readonly total: number;
@@ -17,22 +17,22 @@ export interface ListFacts {
   readonly isAtLeast: boolean;
 }
 
-/** A list as a caller of the API goes through it. */
+/** How a client of the API reads a list: by pages or by cursors. */
 export interface ListWalk {
-  /** null: by pages. */
+  /** The position of the cursor; null for pages. */
   readonly after: ListPosition | null;
-  /** Called once the entries are read. */
+  /** Called after the entries were read. */
   readonly found: (facts: ListFacts) => void;
 }
 
-/** Every entry comes after it. */
+/** A position before every entry. */
 export const LIST_START: ListPosition = { position: '-1', id: '0' };
 
 /** The part of a list that a statement reads. */
 export interface ListRange {
   readonly limit: number;
-  /** Entries before a page. */
+  /** How many entries precede the page. */
   readonly offset: number;
-  /** Omitted if nobody needs to know how the list continues: then it is a page. */
+  /** Omitted if the caller needs no facts about the list; the range is then a page. */
   readonly walk?: ListWalk;
 }

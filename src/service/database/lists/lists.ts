@@ -7,16 +7,16 @@ export interface List {
   readonly from: string;
   /** The column of the listed table. Default: `list_position`. */
   readonly position?: string;
-  /** Conditions that an index serves. */
+  /** Conditions that an index supports. */
   readonly where: string;
-  /** Further ones. The total is exact only where few enough rows meet the first. */
+  /** Further conditions. The total is exact only if at most MAX_COUNTED rows meet `where`. */
   readonly filter?: string;
   readonly params: readonly Param[];
   /** The order of pages. */
   readonly order: string;
-  /** Is unique in the list. Default: the column `id`, a text. */
+  /** A value that is unique in the list. Default: the column `id`, a text. */
   readonly id?: { readonly sql: string; readonly type: 'text' | 'bigint' };
-  /** Makes another query of the page, which has to select `keys`, too. */
+  /** Wraps the query of a page in another, which must also select `keys`. */
   readonly wrap?: (page: string, order: string, keys: string) => string;
 }
 
@@ -24,13 +24,13 @@ export interface List {
 export const NUMBER_ID = { sql: 'id', type: 'bigint' } as const;
 const TEXT_ID = { sql: 'id', type: 'text' } as const;
 
-/** Rows that a total looks at. */
+/** Maximum number of rows that are counted for a total. */
 const MAX_COUNTED = 10_000;
 
 /**
- * Reads a part of a list: a page, in the list's own order, or what follows a cursor, in the order in
- * which transactions began. The latter stops before the first transaction that is still running:
- * src/service/database/README.md, "Cursors".
+ * Reads a part of a list: either a page in the list's own order, or the entries after a cursor in the order
+ * in which their transactions began. Entries after a cursor end before the first transaction that is still
+ * running: src/service/database/README.md, "Cursors".
  */
 export async function readList<R extends Row>(
   sql: Sql,

@@ -12,12 +12,12 @@ export interface AccountRange extends ListRange {
   readonly accountId: string;
 }
 
-/** pglz packs to a ninetieth at best, lz4 to a 255th. */
+/** An upper bound: pglz compresses to 1/90 at best, lz4 to 1/255. */
 const MAX_COMPRESSION = 256;
 
 /**
- * SQL that estimates how many bytes a value takes once it is read. It does not read a long value,
- * only the pointer to it.
+ * SQL that estimates how many bytes of memory a value takes when it is read. Does not read a long (TOASTed)
+ * value, only the pointer to it.
  */
 export function bytesOf(column: string): string {
   return `pg_column_size(${column})::bigint *

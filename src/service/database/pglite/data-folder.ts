@@ -33,7 +33,7 @@ export function hasDatabase(folder: string): boolean {
  * appears only when it is complete. A first start that was interrupted leaves `database.new`, which
  * the next one replaces.
  *
- * @param create makes a new database in the folder, and closes it
+ * @param create creates a new database in the folder and closes it
  * @throws VedetteError `environment`, one line
  */
 export async function openDataFolder(
@@ -73,8 +73,8 @@ async function lockOrExplain(folder: string, log: Logger): Promise<() => void> {
 }
 
 /**
- * Locks a file until the returned function is called or the process ends. Only warns where the
- * system has no flock.
+ * Locks a file until the returned function is called or the process ends. If the system has no flock, only
+ * logs a warning.
  *
  * @throws VedetteError `environment` where another process, or another part of this one, has locked
  *   it, or the kernel refuses the lock for another reason

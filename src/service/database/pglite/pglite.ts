@@ -32,12 +32,12 @@ interface PgliteParts {
 
 /** The database computes in this thread: after this time, a statement first yields to sockets and timers. */
 const YIELD_AFTER_MS = 5;
-/** Statements and transactions that wait. More would be answered too late anyway. */
+/** Maximum number of waiting statements and transactions. Further ones would be answered too late anyway. */
 const MAX_WAITING = 5000;
 const CLOSE_TIMEOUT_MS = 5000;
 
 /**
- * Opens the embedded database: in a folder, which the first start makes, or in memory.
+ * Opens the embedded database, either in a folder, which the first start creates, or in memory.
  *
  * @param folder null for memory
  * @throws VedetteError `environment` where the folder is in use or unusable
@@ -200,7 +200,7 @@ export class PgliteStore implements Store {
     if (this.#fault !== null) throw this.#fault;
   }
 
-  /** After a fault of the compiled code, its memory can be in any state: the database is not used again. */
+  /** Runs work, and refuses it after a fault of the compiled code, when its memory can be in any state. */
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
     if (this.#fault !== null) throw this.#fault;
     try {

@@ -6,8 +6,8 @@ import { sleep } from '../../../runtime/wait.ts';
 import type { Store } from '../store.ts';
 
 /**
- * Every hour, until the signal aborts, vacuums the embedded database, which has no autovacuum: its
- * files would only grow, and its plans rely on the statistics of an empty database. Logs failures.
+ * Vacuums the embedded database every hour until the signal aborts. It has no autovacuum: its files would
+ * only grow, and its plans would rely on the statistics of an empty database. Logs failures.
  */
 export async function runVacuum(
   { store, clock, log }: { readonly store: Store; readonly clock: Clock; readonly log: Logger },

@@ -187,7 +187,7 @@ class Session {
     this.#client.on('notification', ({ channel, payload }) => onNotify(channel, payload ?? ''));
   }
 
-  /** Why it ends or ended. */
+  /** The error that ended the session; null while it is live. */
   get failure(): StoreError | null {
     return this.#failure;
   }

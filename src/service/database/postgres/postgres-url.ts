@@ -39,7 +39,7 @@ export function readPostgresUrl(databaseUrl: string): PostgresAddress {
 }
 
 function parse(databaseUrl: string): URL {
-  // The folder of a socket is in ?host=, and the URL standard allows no user without a host.
+  // A socket's folder is given by ?host=, but the URL standard does not allow a user without a host.
   const withHost = databaseUrl.replace(/@\/(?=.*[?&]host=)/, '@localhost/');
   const url = URL.canParse(withHost) ? new URL(withHost) : null;
   if (url?.protocol === 'postgres:' || url?.protocol === 'postgresql:') return url;

@@ -27,9 +27,9 @@ export interface PostgresOptions {
   readonly databaseUrl: string;
   /** For the connection that listens, which needs a session of its own; null for `databaseUrl`. */
   readonly directUrl?: string | null;
-  /** The most connections, besides the one that listens. */
+  /** Maximum number of connections, in addition to the one for LISTEN. */
   readonly poolSize: number;
-  /** The server ends a longer statement. */
+  /** The server cancels a longer statement. */
   readonly statementTimeoutMs: number;
   /** The names of the keys that this replica decrypts with, as its connections show them. */
   readonly keyNames?: readonly string[];
@@ -37,20 +37,20 @@ export interface PostgresOptions {
   readonly log: Logger;
 }
 
-/** Until a connection is established, or free. */
+/** How long to wait until a connection is established or free. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Beyond the server's own limit, for a server that does not answer at all. */
+/** Added to the statement timeout, for a server that does not answer at all. */
 const NO_ANSWER_MS = 5000;
-/** A transaction whose process hangs holds locks that others wait for. */
+/** Ends the transaction of a process that hangs: others wait for its locks. */
 const IDLE_IN_TRANSACTION_MS = 60_000;
 const IDLE_CONNECTION_MS = 30_000;
-/** New connections reach a database that has moved, and spread over several. */
+/** Connections are replaced after this time, so that they reach a database that has moved or follow load balancing. */
 const CONNECTION_LIFETIME_S = 1800;
-/** Statements that wait for a connection. More would be answered too late anyway. */
+/** Maximum number of statements that wait for a connection. Further ones would be answered too late anyway. */
 const MAX_WAITING = 5000;
 const CLOSE_TIMEOUT_MS = 5000;
 
-/** PostgreSQL 14 or newer, by a pool of connections. */
+/** A store on PostgreSQL 14 or newer with a pool of connections. */
 export class PostgresStore implements Store {
   readonly kind = 'postgres';
   readonly #options: PostgresOptions;

@@ -1,15 +1,15 @@
 /**
- * The `application_name` of a replica's connections, which tells other replicas what it can read:
- * `vedette/3 1f2e3d4c,5b6a7988`, with the fingerprints of its keys.
+ * The `application_name` of a replica's connections, from which other replicas learn what it can read. For
+ * example `vedette/3 1f2e3d4c,5b6a7988` with the fingerprints of its keys.
  *
- * The number grows with each release that stores something earlier ones cannot read. `vedette` alone
- * is a release that reads no encrypted credentials, `vedette/2` one that reads no encrypted user names.
+ * The number increases with each release that stores something earlier releases cannot read. `vedette` without
+ * a number cannot read encrypted credentials; `vedette/2` cannot read encrypted user names.
  */
 const NAME = 'vedette';
 const RELEASE = 3;
 /** Hex digits: the start of a key's public name. */
 const FINGERPRINT_LENGTH = 8;
-/** PostgreSQL cuts the name at 63 bytes. A replica with more keys counts as lacking the others. */
+/** PostgreSQL truncates the name to 63 bytes. Further keys of a replica count as missing. */
 const MAX_FINGERPRINTS = 6;
 
 export function replicaName(keyNames: readonly string[]): string {

@@ -9,9 +9,9 @@ export interface EarlyEvent {
 }
 
 /**
- * The event of an early ping: that of the early pings just before it, or a new one.
+ * Returns the event that counts an early ping: the event of the early pings just before it, or a new one.
  *
- * @param known that of the last ping; null if it was not early
+ * @param known the event of the last ping; null if that ping was not early
  */
 export function earlyEventOf(
   known: EarlyEvent | null,

@@ -7,9 +7,9 @@ interface Recent<Answer> {
 }
 
 /**
- * Answers pings within a second of an accepted one from memory, so that no job can overload the
- * database. Every state of a heartbeat lasts longer than a second. The next accepted ping counts
- * them; evicting a token loses its count.
+ * Answers pings within a second after an accepted one from memory, so that no job can overload the database.
+ * Their answer is still right, since every state of a heartbeat lasts longer than a second. The next accepted
+ * ping adds their number to its event; evicting a token from memory loses its number.
  */
 export class PingThrottle<Answer> {
   readonly #clock: Clock;

@@ -53,7 +53,7 @@ export function createPings(parts: PingsParts): HeartbeatPings {
   async function take(token: string, ping: Ping): Promise<HeartbeatState | null> {
     const usual = await store.transaction((tx) => takeUsual(tx, token, ping));
     if (usual !== 'unsettled') return usual;
-    // Not in the transaction: excusing an absence waits for heartbeats that others have locked.
+    // Outside of the transaction: excusing an absence waits for heartbeats that other transactions have locked.
     await presence.ensure(clock.wallMs());
     return store.transaction(async (tx) => {
       const heartbeat = await lockPinged(tx, token);
@@ -65,7 +65,7 @@ export function createPings(parts: PingsParts): HeartbeatPings {
     });
   }
 
-  /** Two statements if only the ping changes the heartbeat. */
+  /** Handles the usual ping with two statements, if nothing else changes the heartbeat. */
   async function takeUsual(
     tx: Sql,
     token: string,
@@ -91,7 +91,7 @@ export function createPings(parts: PingsParts): HeartbeatPings {
     return step.state;
   }
 
-  /** Least recently pinged first. */
+  /** Recently accepted tokens, least recently pinged first. */
   const known = new Set<string>();
 
   function remember(token: string): void {

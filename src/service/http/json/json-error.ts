@@ -1,4 +1,4 @@
-/** Where a text stops being JSON, and what could stand there. It repeats nothing of the text. */
+/** The position of a syntax error in JSON, and what is allowed there. Contains nothing of the text itself. */
 export interface JsonError {
   /** From 1. */
   readonly line: number;
@@ -23,7 +23,7 @@ const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 const WORD = /true|false|null/y;
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
-/** The first error of a text that JSON.parse refuses (RFC 8259); null for JSON. */
+/** Finds the first error in a text that JSON.parse refuses (RFC 8259); null for valid JSON. */
 export function findJsonError(text: string): JsonError | null {
   const open: ('[' | '{')[] = [];
   let expected: Expected = 'a value';

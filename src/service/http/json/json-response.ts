@@ -3,12 +3,12 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 
-/** Longer answers are sent piece by piece: joining and encoding 16 MiB takes 40 ms. */
+/** Longer responses are sent in pieces: joining and encoding 16 MiB takes 40 ms. */
 export const MAX_SINGLE_WRITE_BYTES = 1_048_576;
 /** Shorter texts are joined: sending thousands one by one takes longer. */
 const PIECE_CHARS = 65_536;
 
-/** A JSON text as the body of an answer. */
+/** The body of a JSON response. */
 export class JsonResponse {
   readonly #pieces: string[] = [];
   #piece = '';
@@ -25,13 +25,13 @@ export class JsonResponse {
     return this.#pieces.splice(0);
   }
 
-  /** The same at the end, with the last piece. */
+  /** Removes and returns all pieces, including the incomplete last one. Call it at the end. */
   takeAll(): readonly string[] {
     this.#endPiece();
     return this.takePieces();
   }
 
-  /** To be called at the end. Sets the content length of a stream. */
+  /** Returns the whole body. Call it at the end. Sets the content length if it returns a stream. */
   body(reply: FastifyReply): string | Readable {
     this.#endPiece();
     if (this.#bytes <= MAX_SINGLE_WRITE_BYTES) return this.#pieces.join('');
@@ -50,7 +50,7 @@ function* encoded(pieces: readonly string[]): Generator<Buffer> {
   for (const piece of pieces) yield Buffer.from(piece);
 }
 
-/** A list of JSON texts as the body of an answer. */
+/** Joins JSON texts to the list that is the body of a response. */
 export function listResponse(reply: FastifyReply, items: readonly string[]): string | Readable {
   const answer = new JsonResponse();
   answer.add('[');
@@ -59,7 +59,7 @@ export function listResponse(reply: FastifyReply, items: readonly string[]): str
   return answer.body(reply);
 }
 
-/** Shorter lists are shaped together with their parent. */
+/** Lists with fewer items are shaped together with their parent. */
 const MANY_ITEMS = 100;
 
 /** Whether shaping the value at once may take long. */
@@ -104,7 +104,7 @@ async function addList(
   answer.add(']');
 }
 
-/** The object without its long lists, and these in their places. */
+/** Adds the object without its long lists, and the long lists at their positions. */
 async function addObject(
   answer: JsonResponse,
   schema: z.ZodType,
@@ -144,7 +144,7 @@ function longListsOf(schema: z.ZodType, value: unknown): ReadonlyMap<string, Lis
 
 const known = new WeakMap<z.ZodType, ReadonlyMap<string, List>>();
 
-/** The lists of an object by key; none if the object has rules of its own. */
+/** The lists of an object by key; none if the object has refinements of its own. */
 function listsIn(schema: z.ZodType): ReadonlyMap<string, List> {
   const found = known.get(schema);
   if (found !== undefined) return found;
@@ -159,10 +159,10 @@ function listsIn(schema: z.ZodType): ReadonlyMap<string, List> {
   return lists;
 }
 
-/** null if it is no list, or has a rule of its own. */
+/** Returns the schema as a list; null if it is no list, or has a refinement of its own. */
 export function listIn(schema: unknown): List | null {
   if (schema instanceof z.ZodDefault) return listIn(schema.unwrap());
-  // As `boundedList` of the protocol makes it: the bound, then the items.
+  // The form that `boundedList` of the protocol creates: the bound, then the items.
   if (schema instanceof z.ZodPipe && schema.in instanceof z.ZodArray) {
     const list = listIn(schema.out);
     return list && { ...list, bound: schema.in };

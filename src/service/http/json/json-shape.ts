@@ -7,15 +7,15 @@ const CLOSE_OBJECT = 0x7d;
 const COMMA = 0x2c;
 
 export interface JsonBounds {
-  /** Nested lists and objects. */
+  /** Maximum nesting of lists and objects. */
   readonly maxDepth: number;
-  /** Members of all objects and items of all lists. */
+  /** Maximum number of members of all objects and items of all lists. */
   readonly maxValues: number;
-  /** Members of one object. */
+  /** Maximum number of members of one object. */
   readonly maxKeys: number;
 }
 
-/** So low that the commas of a list never reach the bound: they are not counted. */
+/** The initial count for a list: so low that its commas never reach the bound for objects. */
 const LIST = -0x8000_0000;
 
 /**

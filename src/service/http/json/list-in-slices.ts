@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import type { YieldWhenDue } from '../../../runtime/event-loop.ts';
 import { addShaped, JsonResponse, MAX_SINGLE_WRITE_BYTES } from './json-response.ts';
 
-/** A list as the payload of an answer, read in slices while it is sent. */
+/** A list as the payload of a response, read in slices while it is sent. */
 export class ListInSlices {
   readonly slices: AsyncIterable<readonly unknown[]>;
 
@@ -13,7 +13,7 @@ export class ListInSlices {
   }
 }
 
-/** Sends the items, shaped by the schema of the route, which must be a list. */
+/** Sends the items, shaped by the response schema of the route, which must be a list. */
 export function sendSlices<Stored>(
   reply: FastifyReply,
   slices: AsyncIterable<readonly Stored[]>,
@@ -30,11 +30,12 @@ async function* presented<Stored>(
 }
 
 /**
- * A text for a short list; for a long one a stream, which reads the next slice when the client has
- * received the one before. Throws an early failure; after the answer has begun, it can only be aborted.
+ * Returns a text for a short list, and a stream for a long one, which reads the next slice when the client has
+ * received the previous one. Throws a failure before the response has begun; afterwards the response can only
+ * be aborted.
  *
  * @param items the schema of an item
- * @param onBreak called with the error when an answer that had begun was aborted
+ * @param onBreak called with the error when a response that had begun was aborted
  */
 export async function bodyOfSlices(
   { slices }: ListInSlices,

@@ -1,4 +1,4 @@
-/** How much of a text is parsed at once. */
+/** The maximum size of a slice, which is parsed at once. */
 export interface JsonSlice {
   /** UTF-16 units. A longer single text or number is parsed at once. */
   readonly maxChars: number;
@@ -6,12 +6,12 @@ export interface JsonSlice {
   readonly maxValues: number;
 }
 
-/** Takes 5 ms at most, for any content. */
+/** A slice takes at most 5 ms, for any content. */
 const SLICE: JsonSlice = { maxChars: 131_072, maxValues: 8_000 };
 
 /**
- * Does what JSON.parse does, in slices, between which other work can run. Lists and objects longer than
- * a slice are assembled from runs of members, each parsed by JSON.parse; shorter ones it parses whole.
+ * Like JSON.parse, but parses in slices, between which other work can run. Assembles lists and objects longer
+ * than a slice from runs of members, each parsed by JSON.parse. Parses shorter ones as a whole.
  *
  * @param pause called after each slice, with the number of UTF-16 units in it
  * @throws SyntaxError where JSON.parse throws it
@@ -54,15 +54,15 @@ class SlicedParser {
   #at = 0;
   /** How many lists and objects are open at `#at`. */
   #depth = 0;
-  /** By depth, from 1: where each of them opened, and its last comma (-1 where it has none). */
+  /** Indexed by depth, from 1: the offset where each open list or object begins, and of its last comma (-1 if none). */
   readonly #opens: number[] = [];
   readonly #commas: number[] = [];
-  /** The outermost of the open ones: frame 0 has depth 1. */
+  /** The outermost open lists and objects that are being assembled: frame 0 has depth 1. */
   readonly #frames: Frame[] = [];
   /** The start of the text that is not parsed yet. */
   #from = 0;
   #before: Before = 'nothing';
-  /** Values since about `#from`. */
+  /** The approximate number of values since `#from`. */
   #values = 0;
   #root: unknown;
 
@@ -103,7 +103,7 @@ class SlicedParser {
     return null;
   }
 
-  /** After the last slice. */
+  /** Returns the parsed value. Call it after the last slice. */
   value(): unknown {
     if (this.#depth > 0) throw malformed();
     const rest = this.#text.slice(this.#from);
@@ -122,9 +122,9 @@ class SlicedParser {
   }
 
   /**
-   * Parses whole members of the innermost frame, or of frames that it opens further in.
+   * Parses complete members of the innermost frame, opening deeper frames where needed.
    *
-   * @returns how many units; 0 where no member is complete yet
+   * @returns how many UTF-16 units were parsed; 0 if no member is complete yet
    */
   #cut(): number {
     for (;;) {
@@ -143,7 +143,7 @@ class SlicedParser {
     }
   }
 
-  /** Puts the members from `#from` to there into the innermost frame. */
+  /** Adds the members from `#from` to `to` to the innermost frame. */
   #take(to: number, mustBeSome: boolean): void {
     const run = this.#text.slice(this.#from, to);
     if (this.#before === 'member') {
@@ -168,7 +168,7 @@ class SlicedParser {
     if (isEmpty && (mustBeSome || this.#before === 'comma')) throw malformed();
   }
 
-  /** Opens a frame in the innermost one. */
+  /** Opens a frame within the innermost one. */
   #open(at: number): void {
     if (this.#before === 'member') throw malformed();
     const frame: Frame =
@@ -182,7 +182,7 @@ class SlicedParser {
       if (outer === undefined) this.#root = frame.value;
       else outer.value.push(frame.value);
     } else {
-      // An empty text in place of its value, so that JSON.parse accepts the key.
+      // Adds an empty text as the value, so that JSON.parse accepts the key.
       const [key] = Object.keys(JSON.parse(`{${before}""}`));
       if (key === undefined) throw malformed();
       put(outer.value, key, frame.value);
@@ -202,7 +202,7 @@ class SlicedParser {
   }
 }
 
-/** The offset after the text that begins there; the end of the input where it is not closed. */
+/** The offset after the string that begins at `at`; the end of the input if it is not closed. */
 function endOfText(text: string, from: number): number {
   let at = from + 1;
   while (at < text.length) {

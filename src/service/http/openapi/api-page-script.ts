@@ -38,7 +38,7 @@ export const API_PAGE_SCRIPT = `'use strict';
     found.textContent = words.length === 0 ? '' : count === 1 ? '1 operation' : count + ' operations';
   });
 
-  // A link to an operation opens it, also in browsers that do not by themselves.
+  // Opens the operation that a link points to, for browsers that do not do this themselves.
   const openTarget = () => {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     const operation = target === null ? null : target.closest('details');

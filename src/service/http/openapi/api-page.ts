@@ -28,7 +28,7 @@ interface Operation {
   readonly security?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** As much of OpenAPI 3.1 as the page shows. */
+/** The part of OpenAPI 3.1 that the page shows. */
 export interface OpenApiDocument {
   readonly info: {
     readonly title: string;
@@ -45,14 +45,14 @@ const FIRST_ERROR = 400;
 const EVENT_STREAM = 'text/event-stream';
 
 export interface ApiPageParts {
-  /** The base of the commands; null for a variable. */
+  /** The base URL in the commands; null for a shell variable. */
   readonly publicUrl: string | null;
   readonly exampleOf: FindExample;
 }
 
 /**
- * The document as one page of HTML, by resource. Everything in it is escaped. Reading needs no script. Yields
- * to the event loop after each operation.
+ * Renders the document as one page of HTML, grouped by resource. Escapes all content. The page is readable
+ * without scripts. Yields to the event loop after each operation.
  */
 export async function apiPage(document: OpenApiDocument, parts: ApiPageParts): Promise<string> {
   const { publicUrl } = parts;
@@ -92,7 +92,7 @@ ${sections.join('\n')}`,
   });
 }
 
-/** Shows each form of data and its example once: where they come first. Later ones lead there. */
+/** Renders each form of data and its example once, at the first occurrence. Later occurrences link to it. */
 class Forms {
   readonly #first = new Map<string, { readonly id: string; readonly where: string }>();
   readonly #examples = new Set<string>();
@@ -157,7 +157,7 @@ function operationHtml(
   const anchor = operationAnchor(method, path);
   const command = commandOf({ method, path, operation }, exampleOf(method, path, 'body'));
   const data = command === null ? '' : dataHtml(command);
-  // A link to the part inside opens the operation.
+  // The id is on the inner element, so that a link to it opens the operation.
   return `<details class="operation" data-tag="${htmlEscaped(tag)}"${data}><summary><code class="method ${method}">${method.toUpperCase()}</code> <code>${htmlEscaped(path)}</code> <span>${htmlEscaped(summary ?? '')}</span></summary><div id="${anchor}">
 <p><a href="#${anchor}">Link to this operation</a></p>
 ${description === undefined ? '' : `<p>${prose(description)}</p>`}
@@ -176,7 +176,7 @@ function errorListHtml(errors: readonly (readonly [string, Content])[]): string 
   return `<ul>${items.join('')}</ul>`;
 }
 
-/** Without those that every response has. */
+/** The headers of a response, except those that every response has. */
 function headersHtml({ headers = {} }: Content): string {
   const own = Object.entries(headers).filter(([name]) => !/^X-(?:RateLimit|Request-Id)/.test(name));
   if (own.length === 0) return '';
@@ -188,7 +188,7 @@ function headersHtml({ headers = {} }: Content): string {
 }
 
 /**
- * Null if only users who are signed in may send it, or its body is not JSON.
+ * Returns the curl request of an operation; null if only signed-in users may send it, or its body is not JSON.
  *
  * @param example a body that the service accepts; undefined if there is none
  */
@@ -208,7 +208,7 @@ function commandOf(
   return { method, path, parameters, body, needsKey, streams };
 }
 
-/** Returns a change of the name for an update, whose fields are all optional. */
+/** Returns an example body for an update, whose fields are all optional: a change of the name. */
 function changeOf(schema: JsonSchema): unknown {
   const needed = schema.required?.length ?? 0;
   const name = schema.properties?.name;
@@ -222,7 +222,7 @@ function dataHtml({ method, path, body, needsKey }: CurlRequest): string {
   return ` data-method="${method}" data-path="${htmlEscaped(path)}"${needsKey ? ' data-key' : ''}${bodyHtml}`;
 }
 
-/** Escaped, with code where the text has it between backticks. */
+/** Escapes the text, and converts text between backticks to `<code>`. */
 function prose(text: string): string {
   return htmlEscaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 }

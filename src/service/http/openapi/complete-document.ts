@@ -7,15 +7,15 @@ import { standardComponents } from './standard-parts.ts';
 const METHODS = new Set(['get', 'post', 'put', 'patch', 'delete']);
 
 export interface DocumentParts {
-  /** By `GET /v1/checks/{id}`. */
+  /** Keyed by operation, such as `GET /v1/checks/{id}`. */
   readonly facts: ReadonlyMap<string, OperationFacts>;
   /** The URL of the service from outside; null if it is not configured. */
   readonly publicUrl: string | null;
 }
 
 /**
- * The document for programs: that of the routes' own schemas, with the name of each operation, its errors,
- * its headers, and named schemas. Yields to the event loop after each operation.
+ * Returns the document for programs: adds operation ids, errors, headers and named schemas to the document
+ * that is derived from the schemas of the routes. Yields to the event loop after each operation.
  */
 export async function completeDocument(document: object, parts: DocumentParts): Promise<Json> {
   const { paths: _, components, ...rest } = document as Json;
@@ -35,7 +35,7 @@ export async function completeDocument(document: object, parts: DocumentParts): 
   });
   return {
     ...rest,
-    // Without PUBLIC_URL, the service that the document was read from.
+    // Without PUBLIC_URL: the service from which the document was downloaded.
     servers: [{ url: publicUrl ?? '/' }],
     tags: tagsOf(described).map((name) => ({ name })),
     paths: lifted,
@@ -50,8 +50,8 @@ export async function completeDocument(document: object, parts: DocumentParts): 
 }
 
 /**
- * The same operations with the schemas where they are used, for people: with parameters, headers and errors in
- * place of references to them. Yields to the event loop after each operation.
+ * Returns the document for people: schemas, parameters, headers and errors are inlined instead of referenced.
+ * Yields to the event loop after each operation.
  */
 export async function documentForReaders(
   document: object,

@@ -11,14 +11,14 @@ export interface CurlRequest {
   readonly method: string;
   readonly path: string;
   readonly parameters: readonly CurlParameter[];
-  /** Null if the request has none. */
+  /** The JSON body; null if the request has none. */
   readonly body: unknown;
   readonly needsKey: boolean;
-  /** Whether it can send server-sent events. */
+  /** Whether the response can be a stream of server-sent events. */
   readonly streams?: boolean;
 }
 
-/** Texts of every form that schemas require by a pattern. */
+/** Candidates for texts with a pattern: every pattern of the schemas matches one of them. */
 const TEXTS = ['example', 'EXAMPLE', '2026-01-01', '00000000-0000-4000-8000-000000000000', 'a.txt'];
 const FORMATS: Readonly<Record<string, string>> = {
   date: '2026-01-01',
@@ -29,7 +29,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   uri: 'https://example.org/',
   uuid: '00000000-0000-4000-8000-000000000000',
 };
-/** Examples for names that accept more texts than make sense. */
+/** Examples for fields whose schema also accepts texts without meaning. */
 const NAMED: Readonly<Record<string, string>> = {
   url: 'https://example.org/',
   address: 'ops@example.org',
@@ -41,7 +41,7 @@ const NAMED: Readonly<Record<string, string>> = {
 const PRIVATE_LOCATIONS = ['office'];
 const MAX_DEPTH = 12;
 
-/** The smallest value of a schema: of an object, the required fields alone. */
+/** The smallest valid value of a schema; an object has only its required fields. */
 export function smallestOf(schema: JsonSchema, name = '', depth = 0): unknown {
   const { const: only, enum: values, properties, items } = schema;
   const standard = schema.default;
@@ -75,7 +75,7 @@ export function smallestOf(schema: JsonSchema, name = '', depth = 0): unknown {
   }
 }
 
-/** A new check needs a location, which its schema cannot say: a private one, as only agents run checks. */
+/** Adds to the required fields a private location of a new check, which its schema cannot express. */
 function isNeeded({ required = [], properties = {} }: JsonSchema, field: string): boolean {
   const isOfNewCheck = required.includes('request') && 'privateLocations' in properties;
   return required.includes(field) || (field === 'privateLocations' && isOfNewCheck);
@@ -91,7 +91,7 @@ function textOf({ format, pattern, minLength = 0 }: JsonSchema, name: string): s
 }
 
 /**
- * A request as a curl command for a shell, with variables for what only the reader knows.
+ * Formats a request as a curl command, with shell variables for values that only the reader knows.
  *
  * @param base the URL of the service; null for $SERVICE_URL
  */
@@ -123,7 +123,7 @@ function queryValueOf(schema: JsonSchema): unknown {
   return smallestOf(of);
 }
 
-/** `CHECK_ID` of checkId. */
+/** Converts `checkId` to `CHECK_ID`. */
 function variableOf(name: string): string {
   return name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toUpperCase();
 }

@@ -19,7 +19,7 @@ declare module 'fastify' {
 
 type Json = { readonly [key: string]: unknown };
 
-/** What the document says of an operation beyond its own schemas, by the declaration of its route. */
+/** Facts about an operation that are not in its schemas, derived from the declaration of its route. */
 export interface OperationFacts {
   readonly method: string;
   readonly access: RouteAccess;
@@ -32,12 +32,12 @@ export interface OperationFacts {
   /** A list with `page` and `cursor`. */
   readonly isPaged: boolean;
   readonly streamsEvents: boolean;
-  /** As its schema declares it, for all methods of the route. */
+  /** The id that the schema declares, for all methods of the route. */
   readonly operationId: string | undefined;
   readonly isShared: boolean;
 }
 
-/** The facts of each operation of a route, by `GET /v1/checks/{id}`. */
+/** The facts about each operation of a route, keyed by `GET /v1/checks/{id}`. */
 export function factsOf({ method, url, config, schema }: RouteOptions) {
   const methods = [method].flat();
   const path = url.replaceAll(/:(\w+)/g, '{$1}');
@@ -77,7 +77,7 @@ export function describeOperation(operation: Json, facts: OperationFacts): Json 
   };
 }
 
-/** Fastify calls every body required; one that may be null may be left out. */
+/** Marks a body that may be null as optional: Fastify declares every body as required. */
 function bodyOf(requestBody: Json): Json {
   const { anyOf } = asObject(asObject(asObject(requestBody.content)['application/json']).schema);
   const isOptional = Array.isArray(anyOf) && anyOf.some(({ type }) => type === 'null');
@@ -85,8 +85,8 @@ function bodyOf(requestBody: Json): Json {
 }
 
 /**
- * A route for PUT and PATCH declares the name of PATCH; the name of PUT begins with `put`, because a PUT
- * changes only the given fields. Another route with two methods declares the name of the first.
+ * Returns the operation id. A route for PUT and PATCH declares the id of PATCH; the id of PUT begins with `put`,
+ * because a PUT changes only the given fields. Other routes with two methods declare the id of the first.
  */
 function operationIdOf({ method, operationId, isShared }: OperationFacts): string | undefined {
   if (!isShared || operationId === undefined) return operationId;
@@ -181,7 +181,7 @@ function errorsOf(facts: OperationFacts): readonly ErrorStatus[] {
   );
 }
 
-/** As `addEtags` decides it for each response. */
+/** Whether responses have an ETag: the same rule as in `addEtags`. */
 function showsOneResource(responses: unknown, { access, method }: OperationFacts): boolean {
   if (access.kind !== 'role') return false;
   const found = Object.entries(asObject(responses)).find(([status]) => /^20[0-2]$/.test(status));

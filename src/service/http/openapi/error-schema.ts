@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** What every error looks like: src/service/README.md, "The API". */
+/** The form of every error: src/service/README.md, "The API". */
 export const errorSchema = z.object({
   statusCode: z.number().describe('The HTTP status code.'),
   error: z.string().describe('The status phrase.'),

@@ -5,17 +5,16 @@ import { asObject, type Json } from './named-schemas.ts';
 export type FindExample = (method: string, path: string, part: 'body' | number) => unknown;
 
 /**
- * Examples by the names of their schemas; of a body whose schema has no name, by the name of its operation.
- * The tests take them from requests that the service accepts and its responses, and `npm run examples` writes
- * them again.
+ * Reads the examples, keyed by the names of their schemas, or by the operation id for a body whose schema has no name.
+ * Tests take them from requests that the service accepts and from its responses; `npm run examples` updates the file.
  */
 export function readExamples(): Readonly<Record<string, unknown>> {
   return JSON.parse(readFileSync(new URL('./examples.json', import.meta.url), 'utf8'));
 }
 
 /**
- * Finds examples by the names that the complete document gives to schemas; of a list, that of an entry. Of a body
- * without a name, by the name of its operation.
+ * Finds examples by the schema names in the complete document; for a list, the example of an entry; for a body
+ * without a name, by the operation id.
  */
 export function exampleFinder(complete: Json): FindExample {
   const examples = readExamples();

@@ -1,14 +1,14 @@
 export type Json = { readonly [key: string]: unknown };
 type Direction = 'input' | 'output';
 
-/** Schemas within others that have fewer fields and no title are inlined. */
+/** Nested schemas with fewer fields and without a title are inlined. */
 const MIN_FIELDS = 3;
-/** Where a schema is used says nothing about it. */
+/** Keywords that describe the use of a schema, not the schema itself. */
 const OF_USE = new Set(['title', 'description', 'default', 'deprecated', 'readOnly']);
-/** Their formats say the same in less. */
+/** Formats that make the pattern redundant. */
 const FORMATS_WITH_PATTERN = new Set(['date-time', 'date', 'uuid']);
 
-/** How good the name is that an operation gives to the schema of its body or response. */
+/** The preference among names that operations suggest for a schema; lower is better. */
 const RANKS = { titled: 0, get: 1, create: 2, list: 3, update: 4, put: 5 } as const;
 const LOWEST_RANK = 6;
 
@@ -20,12 +20,12 @@ interface Form {
 }
 
 /**
- * Moves schemas to `components.schemas`, so that generated code has one type for each: those with a
- * title, those of bodies and responses, and others that occur more than once. Schemas of requests have
- * names that end with Input or Changes, and are apart from those of responses.
+ * Moves schemas to `components.schemas`, so that generated code has one type for each: schemas with a title,
+ * schemas of bodies and responses, and schemas that occur more than once. Schemas of requests are separate
+ * from those of responses, and their names end with Input or Changes.
  *
- * A schema is named by its title (`meta({ title })`), else by the operation that returns or takes it,
- * else by the field of its first occurrence.
+ * The name of a schema is its title (`meta({ title })`), or derived from the operation that uses it, or
+ * derived from the field of its first occurrence.
  */
 export class NamedSchemas {
   readonly #forms = new Map<string, Form>();
@@ -38,7 +38,7 @@ export class NamedSchemas {
     this.#components = { ...taken };
   }
 
-  /** Counts the schemas in a body or response, and finds names for them. Called for all before `lift`. */
+  /** Counts the schemas in a body or response, and finds names for them. Call it for all operations before `lift`. */
   collect(operationId: string, direction: Direction, schema: Json): void {
     const [, verb = '', noun = ''] =
       /^(get|list|create|update|put)([A-Z].*)$/.exec(operationId) ?? [];
@@ -53,9 +53,9 @@ export class NamedSchemas {
     this.#suggest(top, direction, `${base}${direction === 'input' ? change : ending}`, rank);
   }
 
-  /** The body or response with references to the components. */
+  /** Returns the body or response with references to the components. */
   lift(direction: Direction, schema: Json): unknown {
-    // Their own names come before those that schemas within others get.
+    // Names of bodies and responses take precedence over names of nested schemas.
     if (!this.#isReserved) this.#reserve();
     return this.#lift(schema, direction, '', '');
   }
@@ -114,7 +114,7 @@ export class NamedSchemas {
 
   /**
    * @param parent the name of the component around it
-   * @param field the field that it is the value of
+   * @param field the field that has the schema
    */
   #lift(value: unknown, direction: Direction, parent: string, field: string): unknown {
     if (Array.isArray(value))
@@ -169,8 +169,8 @@ export class NamedSchemas {
 }
 
 /**
- * A field with a default may be left out of a body. Generators for TypeScript make each field required
- * whose own schema has a default; within `allOf` they leave it as it is.
+ * Wraps the schema of a field with a default, which a body may omit, in `allOf`: generators for TypeScript make
+ * a field required if its own schema has a default.
  */
 function optional(field: Json): Json {
   if (field.default === undefined) return field;
@@ -182,7 +182,7 @@ function optional(field: Json): Json {
   };
 }
 
-/** The items of a list, and what may be null without null. */
+/** Removes the list and the null around a schema. */
 function topOf(schema: Json): readonly [top: Json, isList: boolean] {
   if (schema.type === 'array') return [asObject(schema.items), true];
   const [only, ...others] = [schema.anyOf ?? []]

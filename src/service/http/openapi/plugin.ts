@@ -12,14 +12,14 @@ const ERROR_RESPONSE = {
 };
 
 const { $schema: _, ...jsonSchema } = z.toJSONSchema(errorSchema);
-// The types of the two libraries for the same thing differ.
+// The two libraries have different types for JSON Schema.
 const errorJsonSchema: object = jsonSchema;
 
 type Override = NonNullable<z.core.ToJSONSchemaParams['override']>;
 
 /**
- * Keeps the default of a value that is converted first, such as a number in a query, which zod leaves out.
- * The rest is what the library does itself unless it is given an override.
+ * Keeps the default of a preprocessed value, such as a number in a query, which zod omits. Otherwise does what
+ * the library does without an override.
  */
 const override: Override = ({ zodSchema, jsonSchema }) => {
   const { def } = zodSchema._zod;
@@ -33,12 +33,12 @@ const override: Override = ({ zodSchema, jsonSchema }) => {
 
 const transformSchemas = createJsonSchemaTransform({ zodToJsonConfig: { override } });
 
-/** What every client needs first; /docs/api-guide has the whole of it. */
+/** A summary of what every client needs; /docs/api-guide is complete. */
 const DESCRIPTION = `The API of the monitoring service. Send an API key as \`Authorization: Bearer vk_…\`. Every error has the same form, and its \`message\` says what to do. Lists have pages, or cursors that lose and repeat nothing: begin with \`cursor=start\`, and go on with \`X-Next-Cursor\` until \`Link\` has no \`next\`. Send a POST with an \`Idempotency-Key\`, so that it can be repeated, and an update with \`If-Match\`, so that it overwrites no other. After 429 and 503 wait as long as \`Retry-After\` says.`;
 
 /**
- * Whether the document has the route. The agent protocol is defined in src/wire; users need no description
- * of its routes, nor of pages, nor of HEAD for what GET returns.
+ * Whether the document contains the route. Excludes the agent protocol, which src/wire defines, pages, and HEAD
+ * of routes for GET.
  */
 export function isDescribed({ method, schema, config }: RouteOptions): boolean {
   const isHead = [method].flat().every((each) => each === 'HEAD');
@@ -46,16 +46,16 @@ export function isDescribed({ method, schema, config }: RouteOptions): boolean {
 }
 
 /**
- * The OpenAPI 3.1 document of some routes of another app. Blocks the event loop while their schemas are
- * converted: some milliseconds for each route. The library takes all routes of its app at once, which for the
- * whole API is most of a second.
+ * Returns the OpenAPI 3.1 document of some routes of another app. Blocks the event loop for some milliseconds for
+ * each route, while the schemas are converted. The library converts all routes of an app at once, which would
+ * take most of a second for the whole API.
  */
 export async function describeRoutes(
   routes: readonly RouteOptions[],
   version: string,
 ): Promise<object> {
   const app = fastify({ exposeHeadRoutes: false });
-  // No request comes, so no schema is compiled.
+  // This app receives no requests, so schemas need not be compiled.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => () => '');
   await addOpenApi(app, version);

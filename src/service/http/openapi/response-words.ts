@@ -1,10 +1,10 @@
-/** What a response is whose schema and summary do not say it. */
+/** The description of a response whose schema and summary give none. */
 const DEFAULT_TEXT = 'The request was carried out.';
 
 /**
- * What a response is, where its schema has no description: what the operation lists, reads, creates or
- * changes, by its summary (`List snippets, oldest first`). Operations with other verbs describe the schema
- * of their response.
+ * Derives the description of a response without one from the summary of its operation, such as `List snippets,
+ * oldest first`. Operations with verbs other than list, read, create and change must describe the schema of
+ * their response.
  */
 export function responseWords(summary: string, status: number): string {
   const [, verb = '', object = ''] = /^(\w+)(?: or \w+)? (.+)$/.exec(summary) ?? [];

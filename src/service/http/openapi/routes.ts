@@ -33,9 +33,9 @@ interface Made {
 }
 
 /**
- * The document for programs, and a page of it for people. They are made for the first request, because few starts
- * need them. That takes a second of CPU time, mostly for converting schemas, so it is done in slices: other
- * requests are answered meanwhile.
+ * The OpenAPI document for programs, and a page with it for people. Both are created for the first request, because
+ * few processes need them. This takes a second of CPU time, mostly for converting schemas, so it is done in slices:
+ * other requests are answered in between.
  */
 export class ApiDocuments {
   readonly #version: string;
@@ -62,7 +62,7 @@ export class ApiDocuments {
     return (await this.#once()).page;
   }
 
-  /** Requests that come while they are made wait for the same ones. */
+  /** Creates the documents once; concurrent requests share the result. */
   #once(): Promise<Made> {
     this.#made ??= this.#make().catch((error: unknown) => {
       this.#made = null;
@@ -99,7 +99,7 @@ export class ApiDocuments {
   }
 }
 
-/** Where the documents are. */
+/** The routes of the documents. */
 export function openApiRoutes(documents: ApiDocuments): FastifyPluginAsync {
   return async (app) => {
     app.get('/openapi.json', { config: OPEN, schema: HIDDEN }, async (request, reply) =>

@@ -1,4 +1,4 @@
-/** As much of JSON Schema (2020-12) as zod writes. */
+/** The part of JSON Schema (2020-12) that zod generates. */
 export interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -27,8 +27,8 @@ const INDENT = '  ';
 const MAX_DEPTH = 12;
 
 /**
- * A schema as lines for people: one for each field, with its type, bounds, default and description,
- * nested fields indented. `*` marks required fields.
+ * Formats a schema as lines for people: one for each field with its type, bounds, default and description.
+ * Nested fields are indented. `*` marks required fields.
  */
 export function outline(schema: JsonSchema, indent = '', depth = 0): readonly string[] {
   if (depth > MAX_DEPTH) return [`${indent}…`];
@@ -56,7 +56,7 @@ type Shape =
   | { readonly kind: 'variants'; readonly variants: readonly JsonSchema[] }
   | { readonly kind: 'plain' };
 
-/** What there is to look into: of a list, its items; of what may be null, the rest. */
+/** Unwraps lists and nullable schemas to the fields or variants inside. */
 function shapeOf(schema: JsonSchema): Shape {
   if (schema.properties !== undefined) return { kind: 'object', object: schema };
   if (schema.items !== undefined) return shapeOf(schema.items);
@@ -104,12 +104,12 @@ function bounds(schema: JsonSchema): readonly string[] {
     rangeText(minimum, finite(maximum), ''),
     rangeText(minLength, maxLength, ' characters'),
     rangeText(undefined, maxItems, ' items'),
-    // The name of a format says the same in one word.
+    // The name of a format makes the pattern redundant.
     pattern === undefined || format !== undefined ? '' : `matches ${pattern}`,
   ].filter((text) => text !== '');
 }
 
-/** Zod bounds whole numbers by what a double holds exactly; that is no limit to tell. */
+/** Ignores the bounds that zod adds to all integers, the range in which a double is exact. */
 function finite(bound: number | undefined): number | undefined {
   return bound !== undefined && bound >= Number.MAX_SAFE_INTEGER ? undefined : bound;
 }

@@ -9,7 +9,7 @@ export const ERROR_STATUSES = [
 export type ErrorStatus = (typeof ERROR_STATUSES)[number];
 
 interface ErrorForm {
-  /** The name of its response and, with `Error` after it, that of its schema. */
+  /** The name of the response component; its schema is named the same with the suffix `Error`. */
   readonly name: string;
   readonly description: string;
   readonly attributes?: Readonly<Record<string, z.ZodType>>;
@@ -186,7 +186,7 @@ export function errorRef(status: ErrorStatus): object {
   return { $ref: `#/components/responses/${FORMS[status].name}` };
 }
 
-/** What operations refer to, beside the schemas of bodies. */
+/** The components that operations refer to, except the schemas of bodies. */
 export function standardComponents() {
   const forms = ERROR_STATUSES.map((status) => ({ status, ...FORMS[status] }));
   const headersOf = (status: ErrorStatus) =>

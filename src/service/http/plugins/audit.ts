@@ -12,7 +12,7 @@ import { callerOf } from '../access/authentication.ts';
 import type { Caller } from '../access/caller.ts';
 import { routeAccess } from '../access/route-access.ts';
 
-/** How a route that writes gets into the audit log. */
+/** How the audit log records a route that writes. */
 export type RouteAudit =
   /** Its feature writes the entries. */
   | 'by its feature'
@@ -32,9 +32,9 @@ type Ids = Readonly<Record<string, string | number>>;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** By default the resource as its GET route shows it, before and after. */
+    /** Default: records the resource before and after the request, as its GET route shows it. */
     audit?: RouteAudit;
-    /** The query by which a GET route shows the audit log the whole resource. */
+    /** The query with which a GET route returns the whole resource to the audit log. */
     auditQuery?: Readonly<Record<string, unknown>>;
   }
 }
@@ -42,9 +42,9 @@ declare module 'fastify' {
 const WRITING = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
 /**
- * Writes an entry of the audit log for each request that changes something, in the transaction that
- * changes it: src/service/audit-log/README.md. A route that writes and has no kind in kinds.ts must say
- * why it has no entries, or the start fails.
+ * Writes an entry of the audit log for each request that changes a resource, in the same transaction:
+ * src/service/audit-log/README.md. A route that writes and has no kind in kinds.ts must declare why it has no
+ * entries; otherwise the start fails.
  */
 export function addAudit(app: FastifyInstance, auditLog: Pick<AuditLog, 'recording'>): void {
   const reads = new Map<string, RouteOptions>();
@@ -53,7 +53,7 @@ export function addAudit(app: FastifyInstance, auditLog: Pick<AuditLog, 'recordi
     if (methods.includes('GET')) reads.set(route.url, route);
     if (!methods.some((method) => WRITING.includes(method))) return;
     const { audit } = route.config ?? {};
-    // Agents report what they ran: that is no change by a user.
+    // Requests of agents are reports, not changes by a user.
     if (routeAccess(route.config).kind === 'agent') return;
     if (audit === 'by its feature' || (audit !== undefined && 'none' in audit)) return;
     route.handler = recordedHandler(route, audit ?? {});
@@ -87,7 +87,7 @@ export function addAudit(app: FastifyInstance, auditLog: Pick<AuditLog, 'recordi
     };
   }
 
-  /** The GET route of the resource that a route makes or changes. */
+  /** Finds the GET route of the resource that a route creates or changes. */
   function readOf(url: string): RouteOptions | null {
     for (let path = url; path !== ''; path = path.slice(0, path.lastIndexOf('/'))) {
       const found = reads.get(path);
@@ -102,7 +102,7 @@ export function addAudit(app: FastifyInstance, auditLog: Pick<AuditLog, 'recordi
   }
 }
 
-/** The parameter with which a path ends, or the last before its end. */
+/** The last parameter of a path. */
 function lastParam(url: string): string | null {
   return (
     url

@@ -7,22 +7,22 @@ import { acceptedCoding, addVary, type Coding } from '../content-coding.ts';
 declare module 'fastify' {
   interface FastifyContextConfig {
     /**
-     * The answer is never compressed: it contains a secret beside text of the request, and its length
-     * would tell one by the other (BREACH).
+     * Disables compression: the response contains a secret together with text from the request, and its length
+     * would leak the secret (BREACH attack).
      */
     uncompressed?: true;
   }
 }
 
-/** Shorter answers fit into a packet. */
+/** Shorter responses fit into one packet. */
 const MIN_BYTES = 1_024;
 const COMPRESSIBLE =
   /^(text\/(?!event-stream)|application\/(json|javascript|xml|[\w.-]+\+(json|xml))\b|image\/svg\+xml)/;
 const UNCHANGEABLE = ['content-encoding', 'content-range', 'accept-ranges'] as const;
 
-/** About as fast as gzip at its fastest, and a tenth smaller for JSON. */
+/** About as fast as gzip at its lowest level, with 10 % less output for JSON. */
 const BROTLI_QUALITY = 4;
-/** log2 of bytes: bounds the memory of each answer that is being compressed. */
+/** log2 of the window in bytes; bounds the memory for each response that is being compressed. */
 const BROTLI_WINDOW = 19;
 const BROTLI = {
   params: {
@@ -37,8 +37,8 @@ const brotli = promisify(brotliCompress);
 const gzipped = promisify(gzip);
 
 /**
- * Compresses answers off the event loop for clients that accept it. Leaves out event streams, artifacts
- * and others with ranges, and answers with secrets. Added after the hooks that keep or compare answers.
+ * Compresses responses in other threads for clients that accept it. Excludes event streams, artifacts and other
+ * responses with ranges, and responses with secrets. Must be added after hooks that store or compare responses.
  */
 export function addCompression(app: FastifyInstance): void {
   app.addHook('onSend', async (request, reply, payload) => {
@@ -47,7 +47,7 @@ export function addCompression(app: FastifyInstance): void {
     const coding = acceptedCoding(request.headers);
     if (coding === null) return payload;
     reply.header('content-encoding', coding).removeHeader('content-length');
-    // The bytes differ from those without coding, the content does not (RFC 9110 8.8.1).
+    // A weak validator: the compressed bytes differ, but the content is the same (RFC 9110 8.8.1).
     const etag = reply.getHeader('etag');
     if (typeof etag === 'string' && !etag.startsWith('W/')) reply.header('etag', `W/${etag}`);
     return payload instanceof Readable
@@ -75,9 +75,9 @@ function compressed(bytes: Buffer, coding: Coding): Promise<Buffer> {
   return coding === 'br' ? brotli(bytes, BROTLI) : gzipped(bytes, GZIP);
 }
 
-/** A client that goes away ends the reading of the source, too. */
+/** Compresses a stream. When the client disconnects, stops reading the source. */
 function streamed(source: Readable, coding: Coding): Readable {
   const encoder = coding === 'br' ? createBrotliCompress(BROTLI) : createGzip(GZIP);
-  // Fastify handles the errors of what it sends, and the source has its own handling.
+  // Errors are ignored here: Fastify handles those of the encoder, and the source handles its own.
   return pipeline(source, encoder, () => {});
 }

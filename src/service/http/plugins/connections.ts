@@ -16,7 +16,7 @@ import { trustedProxies } from '../trusted-proxies.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Answered also when all connections for other requests are in use. */
+    /** Whether the route is served even if all connections for other requests are in use. */
     probe?: true;
   }
 }
@@ -83,7 +83,7 @@ export function addConnectionBounds(app: FastifyInstance, parts: ConnectionParts
     if (!reserve.has(request.raw.socket)) return;
     reply.header('connection', 'close');
     if (request.routeOptions.config?.probe === true) return;
-    // Not thrown: a log line for each would add to the load.
+    // Not thrown: logging each of these would add to the load.
     report('full', request.raw.socket);
     return reply
       .code(503)

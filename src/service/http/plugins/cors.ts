@@ -38,14 +38,14 @@ const RESPONSE_HEADERS = [
 const PREFLIGHT_SECONDS = 600;
 
 export interface CorsParts {
-  /** As browsers send them in `Origin`. */
+  /** The allowed origins, as browsers send them in `Origin`. */
   readonly origins: readonly string[];
   readonly serviceAddress: ServiceAddress;
 }
 
 /**
- * Lets pages of the listed origins use the API with a key (Fetch Standard, CORS protocol). Their cookies
- * never count, and no answer allows credentials. Must be added before the authentication: a preflight has
+ * Allows pages of the listed origins to use the API with a key (Fetch Standard, CORS protocol). Ignores their
+ * cookies, and no response allows credentials. Must be added before the authentication: a preflight request has
  * no key.
  */
 export function addCors(app: FastifyInstance, { origins, serviceAddress }: CorsParts): void {
@@ -73,9 +73,9 @@ export function addCors(app: FastifyInstance, { origins, serviceAddress }: CorsP
   });
 }
 
-/** Paths under /v1, but those of sessions and of other things that need no key. */
+/** Whether the path is under /v1 and accepts a key, unlike the paths of sessions. */
 function isForKeys({ url, is404, routeOptions }: FastifyRequest): boolean {
-  // Not the url of the request, in which any character may be escaped.
+  // Uses the pattern of the route: in the URL of the request, any character may be escaped.
   const path = is404 ? url : (routeOptions.url ?? '');
   return path.startsWith('/v1/') && (is404 || routeAccess(routeOptions.config).kind === 'role');
 }

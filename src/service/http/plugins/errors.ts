@@ -10,7 +10,7 @@ import { SECURITY_HEADERS } from './observe.ts';
 
 const MAX_SHOWN_PATH_CHARS = 200;
 const STORE_RETRY_SECONDS = 5;
-/** The most bytes to drain: a client that sends more loses the connection. */
+/** Maximum number of bytes to drain. The connection to a client that sends more is closed. */
 const MAX_DRAINED_BYTES = 64 * 1024 * 1024;
 const DRAIN_LIMIT_MS = 5_000;
 
@@ -82,7 +82,7 @@ export function addErrors(
     }
     return answer;
   });
-  /** For a path without a route, or with none for the method. */
+  /** Answers requests whose path has no route, or no route for the method. */
   const answerUnserved = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = request.url.split('?', 1)[0] ?? '/';
     const methods = path === '*' ? ['OPTIONS'] : allowed.at(path);
@@ -107,12 +107,12 @@ export function addErrors(
     );
   };
   app.setErrorHandler(async (error: unknown, request, reply) => {
-    // Fastify demands a body of the method QUERY, even where no route has it.
+    // Fastify requires a body for the method QUERY, even if no route has that method.
     if (request.is404 && codeOf(error) === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE') {
       return answerUnserved(request, reply);
     }
     const answer = app.answerTo(error, request);
-    // A client that keeps sending gets the answer, and loses the connection.
+    // A client that keeps sending gets the response, and its connection is closed.
     if (!(await drain(request.raw, clock))) reply.header('connection', 'close');
     const { errorPage } = request;
     if (errorPage === null || !isOpenedByBrowser(request)) return sendError(reply, answer);
@@ -121,7 +121,7 @@ export function addErrors(
   app.setNotFoundHandler({ preHandler: app.rateLimit() }, answerUnserved);
 }
 
-/** For errors before there is a route: a malformed path. */
+/** Answers errors that occur before routing, such as a malformed path. */
 export function frameworkErrorResponse(
   error: Error,
   request: FastifyRequest,
@@ -131,7 +131,7 @@ export function frameworkErrorResponse(
   return sendError(reply, serviceErrorOf(error, request));
 }
 
-/** Browsers name HTML where they open a page, and nowhere else. */
+/** Whether a browser opens a page: only then does it accept HTML explicitly. */
 function isOpenedByBrowser({ headers: { accept = '' } }: FastifyRequest): boolean {
   return accept.includes('text/html');
 }
@@ -155,7 +155,7 @@ function serviceErrorOf(error: unknown, request: FastifyRequest): ServiceError {
   const code = codeOf(error);
   const known = FRAMEWORK_ERRORS[code];
   if (known !== undefined) return known(request);
-  // The client is gone, and the service is not at fault: nobody reads this answer.
+  // The client has disconnected: this is no fault of the service, and nobody reads the response.
   const isGone = request.raw.aborted || code === 'ECONNRESET';
   const isStreamCut = code === 'ERR_STREAM_PREMATURE_CLOSE' && request.raw.socket.destroyed;
   if (isGone || isStreamCut) return new ServiceError(400, 'The client closed the connection');
@@ -174,8 +174,8 @@ function ownFault(cause: unknown, { id }: FastifyRequest): ServiceError {
 }
 
 /**
- * Discards the rest of an unwanted body. If the connection closed while the client still sends, the
- * client would lose the answer.
+ * Discards the rest of a body that is not used. If the connection were closed while the client is still
+ * sending, the client would not receive the response.
  *
  * @returns false if the body did not end within the limits, or the connection closed before
  */

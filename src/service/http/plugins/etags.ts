@@ -19,8 +19,8 @@ declare module 'fastify' {
 const READS = ['GET', 'HEAD'];
 
 /**
- * Gives responses that show one resource their ETag, and answers a read of what the client already has
- * with 304 (RFC 9110 13.1.2). Refuses preconditions where a route would ignore them.
+ * Adds ETags to responses that show one resource, and answers with 304 if the client already has the current
+ * version (RFC 9110 13.1.2). Refuses preconditions for routes that would ignore them.
  */
 export function addEtags(app: FastifyInstance): void {
   app.addHook('preValidation', async ({ method, headers, routeOptions: { config } }) => {
@@ -47,7 +47,7 @@ export function addEtags(app: FastifyInstance): void {
       return payload;
     }
     if (payload instanceof Readable) payload.destroy();
-    // As the client stored it: the validator of a compressed response is weak (RFC 9111 4.3.4).
+    // Weak like the stored one: the validator of a compressed response is weak (RFC 9111 4.3.4).
     const weak = `W/${etag}`;
     if (known.split(',').some((one) => one.trim() === weak)) reply.header('etag', weak);
     reply.code(304).removeHeader('content-type').removeHeader('content-length');
@@ -58,7 +58,7 @@ export function addEtags(app: FastifyInstance): void {
 /** RFC 9110 8.8.3: `*`, or validators with their quotation marks, of which each may be weak. */
 const CONDITION = /^\s*(?:\*|(?:W\/)?"[^"]*"(?:\s*,\s*(?:W\/)?"[^"]*")*)\s*$/;
 
-/** Without quotation marks an ETag would match nothing, and its sender would read the resource again for ever. */
+/** Refuses ETags without quotation marks: they match nothing, so the client would read the resource again forever. */
 function refuseMalformed(headers: FastifyRequest['headers']): void {
   for (const name of ['If-Match', 'If-None-Match'] as const) {
     const given = headers[name.toLowerCase()];
@@ -80,7 +80,7 @@ function showsOneResource(
   if (statusCode === 204) return false;
   if (Array.isArray(payload) || payload instanceof ListInSlices) return false;
   const declared: unknown = Object(schema?.response)[statusCode];
-  // A report, not a resource: hashing it would block other requests.
+  // A long response is a report, not a resource; hashing it would block other requests.
   if (!(declared instanceof z.ZodType) || isStreamed(declared, payload)) return false;
   const isRead = READS.includes(method) && statusCode === 200;
   return isRead || config.conditional === true || config.creates === true;

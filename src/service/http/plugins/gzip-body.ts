@@ -16,15 +16,16 @@ const GZIP: readonly string[] = ['gzip', 'x-gzip'];
 const PLAIN = 'the body without an encoding';
 
 /**
- * Content encodings (RFC 9110 8.4): gzip where a route accepts it, none elsewhere. Refuses other
- * requests before a byte of the body is read.
+ * Handles content encodings of requests (RFC 9110 8.4): gzip for routes that accept it, none for others. Refuses
+ * other encodings before any byte of the body is read.
  */
 export function addBodyEncodings(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
     if (request.is404 || encodingOf(request) === IDENTITY) return;
-    if (!takesGzip(request)) throw unsupportedMedia('Encoded bodies are not taken here', [PLAIN]);
+    if (!takesGzip(request))
+      throw unsupportedMedia('Encoded bodies are not accepted here', [PLAIN]);
     if (!GZIP.includes(encodingOf(request))) {
-      throw unsupportedMedia('No other encoding is taken here', ['gzip', PLAIN]);
+      throw unsupportedMedia('No other encoding is accepted here', ['gzip', PLAIN]);
     }
   });
   app.addHook('preParsing', async (request, _reply, payload) =>
@@ -43,10 +44,9 @@ function takesGzip({ routeOptions }: FastifyRequest): boolean {
 }
 
 /**
- * The uncompressed bytes of `packed`, as a stream with the length that Fastify compares to
- * Content-Length. Fails with a ServiceError: 413 as soon as there are more than `limitBytes`, 400 where
- * it is not gzip or is truncated. Buffers a few chunks at most, and leaves `packed` open, so that the
- * answer can still be sent.
+ * Decompresses `packed` to a stream with the length that Fastify compares to Content-Length. Fails with a
+ * ServiceError: 413 as soon as there are more than `limitBytes`, 400 if it is not gzip or is truncated. Buffers a
+ * few chunks at most, and leaves `packed` open, so that the response can still be sent.
  */
 function unpacked(packed: Readable, limitBytes: number): Readable {
   let packedBytes = 0;

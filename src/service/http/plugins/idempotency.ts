@@ -17,12 +17,12 @@ declare module 'fastify' {
   }
 }
 
-/** A UUID, or another text that cannot be mistaken for anything else in a header. */
+/** A UUID or other visible ASCII characters. */
 const KEY = /^[!-~]{1,255}$/;
 
 /**
- * Runs a POST with an Idempotency-Key once: a repeated one gets the first response again. Only responses
- * of successful requests are kept; after others the client may send the same key again.
+ * Runs a POST with an Idempotency-Key once: a repeated request gets the first response again. Stores only
+ * responses of successful requests; after a failed request, the client may use the key again.
  */
 export function addIdempotency(
   app: FastifyInstance,
@@ -67,7 +67,7 @@ export function addIdempotency(
         await idempotency.release(begun);
       }
     } catch (err) {
-      // The request is done. Another with the same key gets 409 until this one counts as abandoned.
+      // The request has succeeded. Another with the same key gets 409 until this one counts as abandoned.
       log.warn({ err, requestId: request.id }, 'the response for an Idempotency-Key was not kept');
     }
     return payload;
@@ -79,7 +79,7 @@ function headerOf(reply: FastifyReply, name: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** The key itself is not stored, so that nobody can guess a password in a body by its hash. */
+/** Only the hash of the key is stored; the key salts the hash of the body, which may contain a password. */
 function storedKeyOf(key: string): string {
   return createHash('sha256').update(key).digest('base64url');
 }

@@ -8,26 +8,26 @@ import { parseJsonInSlices } from '../json/sliced-json.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The media type of bodies where it is not JSON; the route has its own parser. */
+    /** The media type of bodies if it is not JSON; the route has its own parser. */
     bodyType?: string;
-    /** For batches of results: bounds only the bytes of a JSON body and the keys of each object. */
+    /** For batches of results: limits only the bytes of a JSON body and the keys of each object. */
     manyValues?: true;
   }
 }
 
 /** Far more than any body of the API needs. */
 export const MAX_JSON_DEPTH = 64;
-/** Four times the largest bodies, status pages of 1000 services. */
+/** Four times as many as the largest bodies have, status pages with 1000 services. */
 export const MAX_JSON_VALUES = 20_000;
-/** Searching more for an error would block other requests. */
+/** Searching a longer text for its error would block other requests. */
 const MAX_SEARCHED_CHARS = 512 * 1024;
-/** Takes some milliseconds. */
+/** As many nodes take some milliseconds. */
 const NODES_PER_YIELD = 8_000;
 
 /**
- * Accepts only JSON bodies. Refuses with 400 invalid JSON or UTF-8, too much depth or too many values, and
- * a key that could change an object's prototype (from agents, such a key is dropped); with 415 every other
- * type. Parses a long body in slices, so that it does not block other requests.
+ * Accepts only JSON bodies; refuses other types with 415. Refuses with 400: invalid JSON or UTF-8, too deep
+ * nesting, too many values, and a key that could change an object's prototype (such keys of agents are dropped).
+ * Parses long bodies in slices, so that they do not block other requests.
  */
 export function addJsonBodies(app: FastifyInstance): void {
   const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -67,8 +67,8 @@ export function addJsonBodies(app: FastifyInstance): void {
 export function wrongMediaType({ routeOptions }: FastifyRequest): ServiceError {
   const { bodyType } = routeOptions.config;
   return bodyType === undefined
-    ? unsupportedMedia('Only JSON is taken here', ['application/json'])
-    : unsupportedMedia('Only bytes are taken here', [bodyType]);
+    ? unsupportedMedia('Only JSON is accepted here', ['application/json'])
+    : unsupportedMedia('Only bytes are accepted here', [bodyType]);
 }
 
 function decodeText(utf8: TextDecoder, bytes: Buffer): string {
@@ -101,8 +101,8 @@ async function parseJson(text: string, onForeignKey: OnForeignKey): Promise<unkn
 }
 
 /**
- * The keys as written, or an escape of a letter or underscore that may be a part of them. Few bodies
- * match, so few are walked.
+ * Matches these keys as plain text, or an escaped letter or underscore that may be part of one. Only the few
+ * bodies that match are searched.
  */
 const MAY_HOLD_POISON = /"(?:__proto__|constructor)"|\\u00(?:5[fF]|[67])/;
 
@@ -112,14 +112,14 @@ function refuseKey(_holder: object, key: string): void {
   throw malformed(`The body contains the key ${key}, which is not allowed`);
 }
 
-/** Results have names that targets chose, and a target must not cause their loss. */
+/** Drops a key instead of refusing the body: results contain keys from targets, which must not cause their loss. */
 function dropKey(holder: object, key: string): void {
   Reflect.deleteProperty(holder, key);
 }
 
 /**
- * Finds keys that change a prototype when the object is copied: `__proto__` and `constructor.prototype`.
- * Yields now and then, so that other work can run.
+ * Finds keys that change a prototype when the object is copied: `__proto__` and `constructor.prototype`. Yields
+ * regularly, so that other work can run.
  */
 function* judgeKeys(whole: unknown, onForeignKey: OnForeignKey): Generator<void> {
   const open = [membersOf(whole)];

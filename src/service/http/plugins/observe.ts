@@ -7,16 +7,16 @@ import type { ServiceAddress } from '../access/service-address.ts';
 import type { InFlight } from '../in-flight.ts';
 import type { ServiceMetrics } from '../metrics.ts';
 
-/** Safe in a log line and a header. */
+/** Request ids that are safe in a log line and a header. */
 const SANE_REQUEST_ID = /^[\w.:+/=@-]{1,128}$/;
 
-/** The id from the client or a proxy, where it is sane; else a new one. */
+/** Returns the request id of the client or a proxy if it is safe, else a new one. */
 export function requestIdOf({ headers }: Pick<IncomingMessage, 'headers'>): string {
   const given = headers['x-request-id'];
   return typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : randomUUID();
 }
 
-/** On every answer of the API, including errors. */
+/** Headers of every response of the API, including errors. */
 export const SECURITY_HEADERS = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -26,7 +26,7 @@ export const SECURITY_HEADERS = {
   'x-frame-options': 'DENY',
 } as const;
 
-/** RFC 6797, for a year. Other hosts of the domain are not the service's. */
+/** RFC 6797, one year. Without includeSubDomains: other hosts do not belong to the service. */
 const HSTS = 'max-age=31536000';
 
 export interface ObserveParts {
@@ -53,7 +53,7 @@ export function addObservation(app: FastifyInstance, parts: ObserveParts): void 
       const status = reply.raw.writableFinished ? reply.raw.statusCode : null;
       const route = request.is404 ? null : (request.routeOptions.url ?? null);
       metrics.finished({ method: request.method, route, status, durationMs });
-      // Not the path and query, which may contain secrets.
+      // Does not log the path and query, which may contain secrets.
       log.debug(
         {
           requestId: request.id,

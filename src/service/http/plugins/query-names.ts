@@ -6,8 +6,8 @@ import { routeAccess } from '../access/route-access.ts';
 import { problemAt } from '../resources/problems.ts';
 
 /**
- * Refuses query parameters that the route does not have: a misspelt filter would otherwise return too
- * much. The requests of agents may carry parameters of a newer release.
+ * Refuses query parameters that the route does not have: with a misspelt filter, a list would contain too much.
+ * Accepts them from agents, which may be of a newer release.
  */
 export function addQueryNames(app: FastifyInstance): void {
   app.addHook('preValidation', async ({ routeOptions, query }) => {

@@ -11,8 +11,8 @@ import { bodyOfSlices, ListInSlices } from '../json/list-in-slices.ts';
 import { type RequestPart, validate } from '../resources/problems.ts';
 
 /**
- * Validates requests and shapes responses by the zod schemas of their route. A response that does not
- * fit its schema is a bug (500), so nothing undeclared leaves the service.
+ * Validates requests and shapes responses with the zod schemas of their route. A response that does not match
+ * its schema is a bug (500): the service never sends fields that are not declared.
  */
 export function addSchemas(
   app: FastifyInstance,
@@ -49,8 +49,8 @@ function addListsInSlices(app: FastifyInstance, clock: Clock, log: Logger): void
 }
 
 /**
- * Shapes lists item by item, and yields to other requests between items: a hundred checks or sessions
- * may have megabytes each, and the answer to a batch has an item for each record.
+ * Shapes lists item by item, and yields to other requests in between: each of a hundred checks or sessions may
+ * have megabytes, and the response to a batch has an item for each record.
  */
 function addLongResponses(app: FastifyInstance, clock: Clock): void {
   app.addHook('preSerialization', async ({ routeOptions }, reply, payload) => {

@@ -33,16 +33,16 @@ interface CrudFeature<Id extends string | number, Stored, Query, ReadQuery> {
 export interface Crud<Id extends string | number, Stored, Query, Shown extends object, ReadQuery> {
   /** The path of the list; a resource is one segment below. */
   readonly path: string;
-  /** In names of operations and schemas, in the singular: `Snippet`. */
+  /** The name in operation ids and schemas, in the singular: `Snippet`. */
   readonly resource: string;
   readonly tag: string;
   readonly changing: { readonly role: 'write' | 'admin' };
   /** The path parameter. */
   readonly id: { readonly name: string; readonly schema: z.ZodType<Id> };
   readonly query: z.ZodType<Query>;
-  /** The query of the route that reads one; none if left out. */
+  /** The query of the route that reads one resource. Default: none. */
   readonly readQuery?: z.ZodType<ReadQuery>;
-  /** By which the audit log reads one. */
+  /** The query with which the audit log reads one resource. */
   readonly auditQuery?: Readonly<Record<string, unknown>>;
   readonly body: z.ZodType<Input>;
   /** The body of an update. */

@@ -18,10 +18,10 @@ declare module 'fastify' {
   }
 }
 
-/** Begins a list. */
+/** The cursor that begins a list. */
 export const CURSOR_START = 'start';
 const VERSION = 1;
-/** More than any id of a list has. */
+/** Longer than any id of a list. */
 const MAX_ID_CHARS = 400;
 /** Clients refuse long headers: Node above 16 KiB for all of them. */
 const MAX_LINK_CHARS = 6_000;
@@ -30,13 +30,13 @@ const MAX_LINK_CHARS = 6_000;
 interface Cursor extends ListPosition {
   /** `listHash` of the requests for this list. */
   readonly hash: string;
-  /** When the client began, in epoch milliseconds: default windows stay where they were. */
+  /** When the client began to follow cursors, in epoch milliseconds: keeps default windows constant. */
   readonly begunMs: number;
 }
 
 /** The part of a list that a request asks for. */
 export interface CursorPage extends Page {
-  /** When the client began to go through the list by cursors, in epoch milliseconds; null by pages. */
+  /** When the client began to follow cursors, in epoch milliseconds; null for pages. */
   readonly begunMs: number | null;
 }
 
@@ -53,10 +53,10 @@ type ListRequest = Pick<
 >;
 
 /**
- * The page or cursor that a request asks for. Once the list is read, the response gets its headers:
+ * Parses the page or cursor of a request. After the list was read, adds the headers of the response:
  * src/service/README.md, "Responses".
  *
- * @throws ServiceError 400 for a cursor that is none of this list
+ * @throws ServiceError 400 for a cursor that does not belong to this list
  */
 export function pageOf(request: ListRequest, reply: FastifyReply): CursorPage {
   const { limit, page, cursor } = request.query as ListQuery;
@@ -118,14 +118,14 @@ export function pageOf(request: ListRequest, reply: FastifyReply): CursorPage {
 /** The cursors of a list that is sent as a stream. */
 export interface Cursors {
   /**
-   * @param path where the request has it, for the error; by default in the query
+   * @param path the position of the cursor in the request, for the error. Default: in the query
    * @throws ServiceError 400
    */
   parse(cursor: string, path?: string): ListPosition;
   format(position: ListPosition): string;
 }
 
-/** They are the same as those of the list itself. */
+/** Cursors for a stream; they are interchangeable with those of the list. */
 export function cursorsOf(request: ListRequest): Cursors {
   const hash = listHash(request);
   const begunMs = request.server.lists.clock.wallMs();
@@ -135,7 +135,7 @@ export function cursorsOf(request: ListRequest): Cursors {
   };
 }
 
-/** As many as fit. */
+/** Joins as many links as fit into the header. */
 function shortened(links: readonly string[]): string {
   let header = '';
   for (const link of links) {
@@ -146,7 +146,7 @@ function shortened(links: readonly string[]): string {
   return header;
 }
 
-/** Names a list with its path, its filters and the account. */
+/** Identifies a list by its path, its filters and the account. */
 function listHash(request: ListRequest): string {
   const { limit: _, page: __, cursor: ___, ...filters } = request.query as ListQuery;
   const { pathname } = new URL(request.url, 'http://service');
@@ -154,7 +154,7 @@ function listHash(request: ListRequest): string {
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }
 
-/** Where requests have a cursor, as errors name it. */
+/** The position of the cursor in requests, for errors. */
 const CURSOR_PATH = 'query.cursor';
 
 function formatCursor({ hash, begunMs, position, id }: Cursor): string {
@@ -179,7 +179,7 @@ function parseCursor(text: string, hash: string, nowMs: number, path = CURSOR_PA
   return cursor;
 }
 
-/** null if it is malformed. Clients can make cursors up, so every part is checked. */
+/** Parses a cursor; null if it is malformed. Clients can forge cursors, so every part is validated. */
 function readCursor(text: string): Cursor | null {
   let parts: unknown;
   try {

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** Old names of fields in responses, by which they are still shown for one release, with the new ones. */
+/** Old names of fields in responses and their new names. Responses contain both for one release. */
 export const NEW_NAMES = {
   createdAt: 'created_at',
   ended_at: 'endedAt',
@@ -21,7 +21,7 @@ export const NEW_NAMES = {
 type Names = typeof NEW_NAMES;
 type OldName = keyof Names;
 
-/** The fields of a response with further ones: the old names of some. */
+/** Adds the old names of some fields to the fields of a response. */
 export function alsoAs<Fields extends Readonly<Record<string, z.ZodType>>, Old extends OldName>(
   fields: Fields,
   ...old: readonly Old[]
@@ -34,7 +34,7 @@ export function alsoAs<Fields extends Readonly<Record<string, z.ZodType>>, Old e
   return { ...fields, ...Object.fromEntries(others) } as never;
 }
 
-/** A shown resource with the values of such fields, too. */
+/** Adds the values of old names to a resource in a response. */
 export function withOldNames<Shown extends object, Old extends OldName>(
   shown: Shown,
   ...old: readonly Old[]

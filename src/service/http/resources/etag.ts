@@ -5,24 +5,24 @@ import { NEW_NAMES } from './deprecated-names.ts';
 import { sortedJson } from './sorted-json.ts';
 import { withoutWarnings } from './warnings.ts';
 
-/** 132 bits of SHA-256, which nobody finds two resources for. */
+/** 132 bits of SHA-256, enough to exclude collisions. */
 const ETAG_CHARS = 22;
 
 /**
- * Checks what a request requires of a resource. Its feature calls it in the transaction that writes, once
- * the resource is locked.
+ * Checks the preconditions of a request. The feature calls it in the transaction that writes, after it has
+ * locked the resource.
  *
- * @param views what reads may return of the resource; none where it does not exist
+ * @param views the forms in which reads may return the resource; none if it does not exist
  * @throws ServiceError 412
  */
 export type Precondition<Stored> = (...views: readonly Stored[]) => void;
 
-/** 66 bits: only a reader of the same content compares them. */
+/** 66 bits suffice: they are only compared between reads of the same content. */
 const STATE_CHARS = 11;
 
 /**
- * What the service itself changes, without a write: being used, for example. Not a further failure of an
- * error group: whoever archives a group must have seen it.
+ * Fields that the service changes without a write by a user, such as the time of the last use. A further failure
+ * of an error group is not among them: a user who archives a group must have seen it.
  */
 const STATE_FIELDS: ReadonlySet<string> = new Set([
   'lastPingAt',
@@ -36,10 +36,10 @@ const STATE_FIELDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The validator of a resource as it is shown: a hash of its content, with the keys of objects in any
- * order, and after a dot one of its state, if it has any. Writes depend on the content alone, or an active
- * user could never be changed. Roles that see other content have other validators.
- * Warnings are in neither part.
+ * Returns the validator of a resource as it is shown: a hash of its content, independent of the order of keys,
+ * followed by a dot and a hash of its state, if it has any. Preconditions of writes use only the content; otherwise
+ * a user who is active could never be changed. Roles that see different content have different validators.
+ * Warnings are part of neither hash.
  */
 export function etagOf(shown: unknown): string {
   const { content, state } = partsOf(withoutWarnings(shown));
@@ -65,7 +65,7 @@ export function isListed(header: string, etag: string): boolean {
   return namesAny(header, (one) => one === etag);
 }
 
-/** The same for its content, in whatever state the resource is. */
+/** Like `isListed`, but compares only the content, not the state. */
 function namesContent(header: string, etag: string): boolean {
   const contentOf = (one: string): string => one.replace(/\.[\w-]+"$/, '"');
   return namesAny(header, (one) => contentOf(one) === contentOf(etag));
@@ -73,14 +73,14 @@ function namesContent(header: string, etag: string): boolean {
 
 function namesAny(header: string, isIt: (etag: string) => boolean): boolean {
   if (header.trim() === '*') return true;
-  // Proxies that compress responses mark our validators as weak (`W/`): the content is still the same.
+  // Ignores the mark of weak validators (`W/`), which proxies add when they compress a response.
   return header.split(',').some((one) => isIt(one.trim().replace(/^W\//, '')));
 }
 
 /**
  * If-Match and If-None-Match of a request that writes (RFC 9110 13.1.1, 13.1.2); undefined without both.
  *
- * @param show what the caller of the request sees of the resource
+ * @param show presents the resource to the caller of the request
  */
 export function preconditionOf<Stored>(
   { headers }: Pick<FastifyRequest, 'headers'>,

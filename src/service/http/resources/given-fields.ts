@@ -5,11 +5,11 @@ import { bodyProblem } from './input-problems.ts';
 export type RawBody = Readonly<Record<string, unknown>>;
 
 /**
- * The fields that an update changes: without those that are undefined, that identify the resource, or
- * that the service adds, all of which a client may send back.
+ * Returns the fields that an update changes. Removes fields that are undefined, identify the resource or are
+ * added by the service: a client may send these back.
  *
- * @param fixed the fields that identify the resource, such as its id; undefined: not known here
- * @throws ServiceError 400 where the body has another value for one of them
+ * @param fixed the fields that identify the resource, such as its id; undefined if the value is not known here
+ * @throws ServiceError 400 if the body has another value for one of them
  */
 export function givenFields(
   input: RawBody,

@@ -3,7 +3,7 @@ import { MASK } from '../../../model/credentials/mask.ts';
 import { invalid, MAX_FOUND_PROBLEMS, type RequestProblem } from '../../errors.ts';
 import { problemAt, type Validation, validate } from './problems.ts';
 
-/** For a value in which a mask would be stored literally. */
+/** The problem of a mask in a field that would store it literally. */
 export const MASK_NOT_ALLOWED = `must not contain ${MASK}: this replaces a hidden value, so send the value itself`;
 
 /** `path` starts inside the body. */
@@ -36,13 +36,13 @@ export function validBody<Schema extends z.ZodType>(
 const UNSTORABLE: readonly { readonly found: RegExp; readonly what: string }[] = [
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is refused
   { found: /\u0000/, what: 'the character U+0000' },
-  // UTF-8 has no form for it.
+  // UTF-8 cannot encode it.
   { found: /\p{Surrogate}/u, what: 'half of a surrogate pair' },
 ];
 
 /**
- * The texts inside a value that PostgreSQL's text and jsonb cannot store. They are refused: in another
- * form, an agent would send something else. Returns MAX_FOUND_PROBLEMS at most.
+ * Finds texts within a value that PostgreSQL's text and jsonb cannot store. They are refused instead of replaced:
+ * an agent would otherwise send something else. Returns at most MAX_FOUND_PROBLEMS.
  */
 export function unstorableTexts(
   value: unknown,
@@ -53,7 +53,7 @@ export function unstorableTexts(
   return problems;
 }
 
-/** @param path one list for all calls, restored at the end */
+/** @param path shared by all recursive calls, and restored at the end of each */
 function findUnstorable(value: unknown, path: PropertyKey[], problems: RequestProblem[]): void {
   if (problems.length >= MAX_FOUND_PROBLEMS) return;
   if (typeof value === 'string') {

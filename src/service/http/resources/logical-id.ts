@@ -8,7 +8,7 @@ const INDEX_NAME = /_logical_id$/;
 /**
  * Runs a write of a resource that may have a logical id.
  *
- * @param path of the list of its kind
+ * @param path the path of the list of its kind
  * @throws ServiceError 409 where another resource of the kind has the same one
  */
 export async function withUniqueLogicalId<T>(

@@ -7,14 +7,14 @@ export interface Page {
   readonly limit: number;
   /** Counted from 1. */
   readonly page: number;
-  /** Where a response describes how the list continues. */
+  /** How the client reads the list, for the headers of the response. */
   readonly walk?: ListWalk;
 }
 
-/** For a short list that is looked through. */
+/** The whole of a list that is known to be short. */
 export const WHOLE_LIST: Page = { limit: 1_000, page: 1 };
 
-/** The same for SQL. */
+/** Converts a page to a range for SQL. */
 export function rangeOf({ limit, page, walk }: Page): ListRange {
   return { limit, offset: (page - 1) * limit, ...(walk === undefined ? {} : { walk }) };
 }
@@ -23,8 +23,7 @@ export function rangeOf({ limit, page, walk }: Page): ListRange {
 const SLICE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads the entries of a page in slices, each when the consumer asks for it: only one slice is in
- * memory.
+ * Reads the entries of a page in slices on demand: only one slice is in memory.
  *
  * @param read returns those of the ids that still exist
  */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** The number in the text of a query; other values stay as they are, and the schema refuses them. */
+/** Converts the text of a query parameter to a number. Returns other values as they are; the schema refuses them. */
 export function queryNumber(value: unknown): unknown {
   return typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : value;
 }
@@ -13,7 +13,7 @@ export const pageQuery = {
     .preprocess(queryNumber, z.int().min(1).max(100))
     .default(10)
     .describe('How many at most, 1 to 100. Default: 10.'),
-  // With 100 items each, the offset stays an exact integer.
+  // With 100 items per page, the offset stays an exact integer.
   page: z
     .preprocess(queryNumber, z.int().min(1).max(1_000_000_000))
     .default(1)

@@ -20,14 +20,14 @@ export type Validation<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly RequestProblem[] };
 
-/** The library does not say in an issue which fields the object has that raised it. */
+/** An issue with the fields of the object that raised it, which the library does not include. */
 type Issue = z.core.$ZodIssue & { readonly fields?: readonly string[] };
 
 const CONTEXT = { async: false, reportInput: true } as const;
 
 /**
- * Validates a part of a request by its schema, like safeParse of the library, which formats every issue
- * and takes long for thousands; this formats only those that can be reported.
+ * Validates a part of a request by its schema. Unlike safeParse of the library, which formats every issue and is
+ * slow for thousands, it formats only issues that can be reported.
  */
 export function validate<Schema extends z.ZodType>(
   schema: Schema,
@@ -45,7 +45,7 @@ export function validate<Schema extends z.ZodType>(
   return { ok: false, problems: problemsOf({ issues }, part) };
 }
 
-/** Those to suggest: fields without effect, and former names, would not do what the sender wants. */
+/** The fields to suggest: not fields without effect or old names, which would not do what the sender wants. */
 function fieldsOf({ shape }: z.ZodObject): readonly string[] {
   return Object.keys(shape).filter((name) => {
     const meta = (shape[name] as z.ZodType).meta();
@@ -54,9 +54,9 @@ function fieldsOf({ shape }: z.ZodObject): readonly string[] {
 }
 
 /**
- * The problems of a request for its sender: the field, what was sent, what is allowed. A text of a body
- * is repeated only where one of a few words was expected: any other text may be a secret. Returns
- * MAX_FOUND_PROBLEMS at most.
+ * Converts issues to problems for the sender of the request: the field, the value and what is allowed. Repeats a
+ * text of a body only if one of a few words was expected: any other text may be a secret. Returns at most
+ * MAX_FOUND_PROBLEMS.
  */
 export function problemsOf(
   { issues }: { readonly issues: readonly Issue[] },
@@ -89,7 +89,7 @@ function problemsIn(
   const path = [...outer, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
     const { keys, fields: known = [] } = issue;
-    // Only for problems that the response shows: a search for all of them would block the service.
+    // Searches suggestions only for problems that the response shows: a search for all would block the service.
     return keys.slice(0, MAX_FOUND_PROBLEMS).map((key, index) => {
       const nearest = before + index < MAX_PROBLEMS ? nearestName(key, known) : null;
       const hint = nearest === null ? '' : `; did you mean ${nearest}?`;
@@ -228,7 +228,7 @@ function shownInput(input: unknown, textIsHarmless: boolean): string {
   }
 }
 
-/** `body.request.headers[2].key`; a key that is no plain word is quoted, and a long path is cut. */
+/** Formats a path such as `body.request.headers[2].key`. Quotes keys that are no plain words, and cuts long paths. */
 function pathText(part: RequestPart, path: readonly PropertyKey[]): string {
   let text = SHOWN_PART[part];
   for (const step of path) {

@@ -15,7 +15,7 @@ interface KeyTimes {
   readonly revokedAt: Date | null;
 }
 
-/** What a response shows of a key itself. */
+/** The parts of a key that a response shows. */
 export const KEY_PARTS = {
   prefix: z.string().describe('The first characters of the key.'),
   lastFour: z

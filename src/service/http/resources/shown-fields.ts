@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commonFields } from '../../../model/check/check.ts';
 
-/** Fields that the responses of several features have, described here once. */
+/** Fields that occur in the responses of several features. */
 
 /** The id of what a response shows, such as `idOf('the check')`. */
 export function idOf(thing: string) {
@@ -13,14 +13,14 @@ export function numberIdOf(thing: string) {
   return z.number().describe(`The id of ${thing}.`);
 }
 
-/** A text with the description that the field of another resource has. */
+/** A text with the description of another resource's field. */
 export function asShown(field: z.ZodType): z.ZodString {
   return z.string().describe(field.description ?? '');
 }
 
 export const createdAt = z.iso.datetime().describe('When it was created.');
 
-/** What others than the check itself show of it, described as its own fields are. */
+/** Fields of a check in responses about other resources, with the descriptions of the check's own fields. */
 export const SHOWN_CHECK = {
   checkId: idOf('the check'),
   name: asShown(commonFields.name),
@@ -33,7 +33,7 @@ export const SHOWN_CHECK = {
     .describe('The id of the group that the check belongs to; null for none.'),
 };
 
-/** @param types those that the checks of the response may have */
+/** @param types the types that checks in the response may have */
 export function checkTypeOf<const Types extends readonly [string, ...string[]]>(types: Types) {
   return z.enum(types).describe('The type of the check.');
 }

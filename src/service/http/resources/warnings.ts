@@ -32,7 +32,7 @@ export const warningsSchema = z
     'What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests.',
   );
 
-/** A resource without what is not its content. */
+/** Removes the warnings of a resource, which are not part of its content. */
 export function withoutWarnings(shown: unknown): unknown {
   if (typeof shown !== 'object' || shown === null || !('warnings' in shown)) return shown;
   const { warnings: _, ...content } = shown;

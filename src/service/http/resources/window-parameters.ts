@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageQuery, queryNumber } from './parameters.ts';
 
 const DEFAULT_MS = 6 * 3_600_000;
-/** Larger numbers are milliseconds: as seconds they would be after the year 5138. */
+/** Larger numbers are milliseconds: as seconds they would lie beyond the year 5138. */
 const MAX_SECONDS = 1e11;
 
 const LAST_MS = Date.UTC(9999, 11, 31);
@@ -25,15 +25,15 @@ export const windowQuery = {
     ),
 };
 
-/** Epoch milliseconds; null if it was left out. */
+/** The requested window in epoch milliseconds; null for omitted bounds. */
 export interface RequestedWindow {
   readonly fromMs: number | null;
   readonly toMs: number | null;
 }
 
 /**
- * @param begunMs when a client began to go through the list by cursors; null by pages. Then the default
- *   window stays where it was, and does not end, so that the client finds what comes later.
+ * @param begunMs when a client began to follow cursors; null for pages. With cursors, the default window stays
+ *   constant and has no end, so that the client gets later entries.
  */
 export function parseWindow(
   {

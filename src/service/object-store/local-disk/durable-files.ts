@@ -2,7 +2,7 @@ import { mkdir, open, rename, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, sep } from 'node:path';
 import { systemCodeOf } from '../../../runtime/errors.ts';
 
-/** Only for the user of the service. */
+/** Accessible only for the user that runs the service. */
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
 
@@ -21,7 +21,7 @@ export async function writeDurably(
   }
 }
 
-/** Makes changes of a folder's entries survive a power cut. */
+/** Syncs a folder, so that changes of its entries survive a power failure. */
 export async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {
@@ -56,7 +56,7 @@ export async function orNull<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** False if there is already a folder of that name. */
+/** Renames a folder. Returns false if a folder with the new name exists. */
 export async function renameUnlessThere(from: string, to: string): Promise<boolean> {
   try {
     await renameDurably(from, to);

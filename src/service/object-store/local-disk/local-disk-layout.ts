@@ -7,7 +7,7 @@ import { ArtifactError } from '../errors.ts';
 import { checkArtifactKey, checkUploadKey } from '../names.ts';
 import { orNull } from './durable-files.ts';
 
-/** Beside the parts of an upload. */
+/** The file next to the parts of an upload. */
 const UPLOAD_ABOUT = z.object({
   contentType: z.string(),
   partBytes: z.int().positive(),
@@ -15,7 +15,7 @@ const UPLOAD_ABOUT = z.object({
 });
 export type UploadAbout = z.infer<typeof UPLOAD_ABOUT>;
 
-/** Beside the content of an artifact. */
+/** The file next to the content of an artifact. */
 const ARTIFACT_ABOUT = z.object({
   contentType: z.string(),
   bytes: z.int().positive(),

@@ -26,7 +26,7 @@ import {
 
 const COPY_BYTES = 256 * 1024;
 
-/** Opens an upload unless it is open already, perhaps by another process with other part sizes. */
+/** Opens an upload unless it is already open, possibly by another process with another part size. */
 export async function openLocalUpload(
   layout: DiskLayout,
   description: NewUpload,
@@ -84,7 +84,7 @@ export async function writePart(
   try {
     await writeDurably(scratch, exactly(source, part.bytes, signal), signal);
     const moved = await orNull(renameDurably(scratch, layout.part(key, n)).then(() => true));
-    // Completed or dropped meanwhile.
+    // The upload was completed or dropped in the meantime.
     if (moved === null) throw uploadNotFound();
   } finally {
     await rm(scratch, { force: true });

@@ -67,7 +67,7 @@ export async function openLocalDisk(
     const target = layout.artifact(content);
     try {
       await makeFolders(layout.root, dirname(target));
-      // False: the same content was completed meanwhile, and stays.
+      // False: the same content was completed in the meantime, and is kept.
       if (await renameUnlessThere(whole, target)) log.debug(key, 'artifact stored');
     } finally {
       await rm(whole, { recursive: true, force: true });
@@ -77,7 +77,7 @@ export async function openLocalDisk(
     return stored;
   }
 
-  /** Where this fails, `abandoned` finds the rest later. */
+  /** Removes an upload. If this fails, `abandoned` finds the rest later. */
   async function dropUpload(key: UploadKey): Promise<void> {
     try {
       await removeFolder(layout, layout.upload(key));
@@ -98,8 +98,7 @@ export async function openLocalDisk(
       await dropUpload(key);
       return stored;
     } catch (error) {
-      // Another process may have completed the same content and removed these parts, one of them
-      // perhaps between two looks at them.
+      // Another process may have completed the same content and removed these parts while they were read.
       const missing = codeOf(error) === 'ARTIFACT_PARTS_MISSING';
       const gone =
         codeOf(error) === 'ARTIFACT_UPLOAD_NOT_FOUND' || systemCodeOf(error) === 'ENOENT';

@@ -4,7 +4,7 @@ import { tunnelAgents } from './tunnel-agents.ts';
 
 export interface S3Options {
   readonly bucket: string;
-  /** Before every key: empty, or letters, digits, hyphens, underscores and slashes, `/` last. */
+  /** The prefix of every key: empty, or letters, digits, hyphens, underscores and slashes, with `/` at the end. */
   readonly prefix: string;
   readonly region: string;
   /** An S3-compatible store's own address, such as http://127.0.0.1:9000. Null: AWS. */
@@ -27,11 +27,11 @@ export interface S3Options {
 
 export interface S3Limits {
   readonly connectTimeoutMs: number;
-  /** From the request to the headers of the answer, for each try. Not for the body of a part. */
+  /** From the request to the headers of the response, for each attempt. Excludes the body of a part. */
   readonly answerTimeoutMs: number;
-  /** How long a connection may be idle, also where it waits for our own reader or source. */
+  /** How long a connection may be idle, even if it waits for our own reader or source. */
   readonly idleTimeoutMs: number;
-  /** Tries of one request, the first one included; a part's stream can be sent only once. */
+  /** Attempts of one request, including the first; a part's stream can be sent only once. */
   readonly attempts: number;
 }
 
@@ -60,10 +60,10 @@ export function createS3Client(
     forcePathStyle: options.pathStyle,
     maxAttempts: limits.attempts,
     logger: SILENT,
-    // Not all compatible stores know the newer checksums, and the whole content has its own.
+    // Not all compatible stores support the newer checksums, and the digest of the whole content is verified anyway.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
-    // It would cost a connection for each part.
+    // It would require a new connection for each part.
     expectContinueHeader: false,
     requestHandler: {
       ...tunnelAgents(proxies, limits.connectTimeoutMs),

@@ -2,7 +2,7 @@ import { S3ServiceException } from '@aws-sdk/client-s3';
 import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
 import { ArtifactError } from '../errors.ts';
 
-/** The names are S3's error codes, or the SDK's where the answer has no body (HEAD). */
+/** Error codes of S3, and names of the SDK for responses without a body (HEAD). */
 const NOT_FOUND: ReadonlySet<string> = new Set(['NoSuchKey', 'NotFound', 'NoSuchUpload']);
 const REFUSED: ReadonlySet<string> = new Set([
   'ExpiredToken',
@@ -52,7 +52,7 @@ function codeFor(thrown: unknown): 'FULL' | 'REFUSED' | 'UNAVAILABLE' | 'FAILED'
   const name = nameOf(thrown);
   const status = statusOf(thrown);
   if (FULL.has(name) || status === INSUFFICIENT_STORAGE) return 'FULL';
-  // The answer to HEAD has no body with the code.
+  // A response to HEAD has no body, so no code.
   if (REFUSED.has(name) || status === UNAUTHORIZED || status === FORBIDDEN) return 'REFUSED';
   if (name === 'TimeoutError' || (status === null && systemCodeOf(thrown) !== null)) {
     return 'UNAVAILABLE';
@@ -70,7 +70,7 @@ const ADVICE = {
 } as const;
 
 /**
- * A failed request as an error that a user can act on. An ArtifactError stays as it is. `doing`
+ * Converts a failed request to an error that a user can act on. Returns an ArtifactError as it is. `doing`
  * completes the sentence "The object store could not …".
  */
 export function s3Error(thrown: unknown, doing: string): ArtifactError {
@@ -80,7 +80,7 @@ export function s3Error(thrown: unknown, doing: string): ArtifactError {
   const detail = s3Code ?? (nameOf(thrown) === '' ? 'unknown' : nameOf(thrown));
   const message = `The object store could not ${doing}: ${ADVICE[code]} (${detail})`;
   const attributes = { s3Code: detail, status: statusOf(thrown) };
-  // Not the SDK's own error: it contains the request with its signature, which must not be logged.
+  // A new error, because that of the SDK contains the request with its signature, which must not be logged.
   const cause = new Error(`${nameOf(thrown)}: ${messageOf(thrown)}`);
   return new ArtifactError(`ARTIFACT_STORE_${code}`, message, attributes, { cause });
 }

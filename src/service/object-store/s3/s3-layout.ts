@@ -14,7 +14,7 @@ const PREFIX = /^(?:[A-Za-z0-9_-]+\/)*$/;
 export class S3Layout {
   readonly #prefix: string;
 
-  /** Throws a `config` error for a prefix with which two keys could be equal. */
+  /** Throws a `config` error for a prefix with which two different keys could be equal. */
   constructor(prefix: string) {
     if (!PREFIX.test(prefix)) {
       const message =

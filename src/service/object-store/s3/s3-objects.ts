@@ -47,9 +47,9 @@ export async function headObject(
 }
 
 /**
- * The bytes `first` to `last`, both inclusive, or null if there is no such object. An object
- * never changes under its key here, so no condition on its etag is needed; nor would every
- * compatible store keep one for an object that came in parts.
+ * Reads the bytes `first` to `last`, both inclusive; null if there is no such object. Needs no condition on the
+ * ETag: the object of a key never changes here, and not every compatible store has a constant ETag for objects
+ * uploaded in parts.
  */
 export async function readObject(
   { client, bucket }: S3Bucket,
@@ -92,8 +92,8 @@ export async function readText(
 }
 
 /**
- * Whether it was written; false if there was one already. A store without conditional writes
- * overwrites instead, and the last writer wins.
+ * Writes an object unless it exists; returns whether it was written. A store without conditional writes always
+ * overwrites, and the last writer wins.
  */
 export async function putTextUnlessThere(
   { client, bucket }: S3Bucket,

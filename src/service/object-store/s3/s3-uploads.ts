@@ -21,7 +21,7 @@ import {
   type S3Bucket,
 } from './s3-objects.ts';
 
-/** The facts about a multipart upload that S3 does not return, in an object of their own. */
+/** The facts about a multipart upload that S3 does not return, stored in a separate object. */
 const UPLOAD_STATE = z.object({
   contentType: z.string(),
   partBytes: z.int().positive(),
@@ -33,7 +33,7 @@ export type UploadState = z.infer<typeof UPLOAD_STATE>;
 
 export interface UploadProgress {
   readonly state: UploadState;
-  /** Null: they are joined in the staging object, which is not yet checked. */
+  /** Null: the parts are joined in the staging object, whose digest is not verified yet. */
   readonly parts: readonly S3Part[] | null;
 }
 
@@ -74,8 +74,8 @@ async function progressOf(
 }
 
 /**
- * Opens a multipart upload, or returns the one that another process opened meanwhile. Throws
- * ARTIFACT_UPLOAD_NOT_FOUND if that one ended since.
+ * Opens a multipart upload, or returns one that another process has opened in the meantime. Throws
+ * ARTIFACT_UPLOAD_NOT_FOUND if that upload has already ended.
  */
 export async function openMultipartUpload(
   s3: S3Bucket,

@@ -47,10 +47,9 @@ import {
 } from './s3-uploads.ts';
 
 /**
- * Artifacts in a bucket of S3 or a compatible store. Parts go to a multipart upload of a staging
- * object, which is then read back, checked, and copied to the key of its digest: the only atomic way
- * in S3 to publish checked content. The bucket must exist. Makes no request itself; throws a `config`
- * error for an invalid option.
+ * Creates a store of artifacts in a bucket of S3 or a compatible store. Parts are uploaded to a staging object,
+ * which is then read back, verified and copied to the key of its digest: the only atomic way in S3 to publish
+ * verified content. The bucket must exist. Sends no request itself; throws a `config` error for an invalid option.
  */
 export function createS3Store(
   options: S3Options,
@@ -96,7 +95,7 @@ export function createS3Store(
     return { accountId, uploadId, ...about, missing: parts };
   }
 
-  /** Null if the object is gone. Resumes a broken connection at the byte reached. */
+  /** Computes the digest of an object; null if it is gone. Resumes after a broken connection. */
   async function digestOf(key: string, bytes: number, signal: AbortSignal): Promise<string | null> {
     const hash = createHash('sha256');
     let offset = 0;
@@ -116,7 +115,7 @@ export function createS3Store(
     return hash.digest('hex');
   }
 
-  /** Checks and publishes the upload. False if another call did so and cleaned up meanwhile. */
+  /** Verifies and publishes the upload. False if another call has done so and cleaned up in the meantime. */
   async function finish(key: UploadKey, signal: AbortSignal): Promise<boolean> {
     const content = checkUploadKey(key);
     const progress = await readProgress(s3, layout, key, signal);
@@ -134,7 +133,7 @@ export function createS3Store(
     return copyObject(s3, state.key, layout.artifact(content), signal);
   }
 
-  /** Where this fails, `abandoned` finds the rest later. */
+  /** Removes the upload. If this fails, `abandoned` finds the rest later. */
   async function cleanUp(key: UploadKey, signal: AbortSignal): Promise<void> {
     try {
       await dropUpload(s3, layout, key, signal);
@@ -154,8 +153,8 @@ export function createS3Store(
         if (!(error instanceof ArtifactError)) throw error;
         refusal = error;
       }
-      // Also after a refusal: another call may have published the content, and a third one may have
-      // begun the upload again, without parts.
+      // Checked even after an error: another call may have published the content, and a third one may have begun
+      // the upload again, without parts.
       artifact = await find(content, signal);
       if (artifact === null) {
         if (refusal?.code === 'ARTIFACT_DIGEST_MISMATCH') await cleanUp(key, signal);

@@ -13,12 +13,12 @@ import { connectThroughProxy } from '../../outgoing/proxy-connection.ts';
 
 type OnCreated = (error: Error | null, stream: Duplex) => void;
 
-/** Like those that the SDK makes for itself. */
+/** The same options as those of the SDK's default agents. */
 const OPTIONS = { keepAlive: true, maxSockets: 50 };
 
 /**
- * Agents of Node's HTTP client that reach the bucket through the proxies; none if there are none. The
- * `destroy` of either ends the connections of both that are in progress.
+ * Creates agents for Node's HTTP client that reach the bucket through the proxies; none without proxies. The
+ * `destroy` of either agent ends the connections in progress of both.
  */
 export function tunnelAgents(
   proxies: Proxies,
@@ -77,7 +77,7 @@ export function tunnelAgents(
   return { httpAgent: new TunnelHttpAgent(OPTIONS), httpsAgent: new TunnelHttpsAgent(OPTIONS) };
 }
 
-/** The SDK repeats a request that could not connect, but does not know the code of a ProxyError. */
+/** Gives a ProxyError a code that the SDK retries: it retries failed connections, but does not know ProxyError. */
 function retryable(error: Error): Error {
   return Object.assign(error, { $retryable: {} });
 }

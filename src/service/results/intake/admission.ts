@@ -39,13 +39,13 @@ export interface ResultSender extends AgentCaller {
 export type RecordDecision<T> =
   | { readonly kind: 'valid'; readonly value: T }
   | { readonly kind: 'rejected'; readonly rejection: Rejection }
-  /** The agent sends it again when its time has come. */
+  /** The agent sends it again at its time. */
   | { readonly kind: 'deferred'; readonly deferral: Deferral };
 
 /** Records may be this far ahead of the service's clock. */
 const MAX_AHEAD_MS = 60_000;
 
-/** Judges a record without the database. A missed range loses the slots that are too old. */
+/** Judges a record without the database. Removes slots that are too old from a missed range. */
 export function admitRecord<T extends ReceivedRecord>(
   received: T,
   { slug }: Pick<ResultSender, 'slug'>,
@@ -121,10 +121,10 @@ const FOREIGN_RUN =
 const FOREIGN_SLOT = 'The check was not assigned to this location at this slot.';
 
 /**
- * Admits results of the account's checks and of runs that the location had to make: those of slots that
- * it was assigned by the rule at that time, and unscheduled ones that it was given. The times and ids
- * that the sender reports are not trusted: the ids must follow from check, location and slot. Locks the
- * checks until the transaction ends: see `lockSubjects`.
+ * Admits results only for checks of the account and for runs of the location: slots that the location was
+ * assigned by the rule at that time, and unscheduled runs that it was given. Does not trust the times and ids
+ * that the sender reports: the ids must be derived from check, location and slot. Locks the checks until the
+ * transaction ends: see `lockSubjects`.
  */
 export async function admitResults(
   tx: Sql,
@@ -168,7 +168,7 @@ export interface AdmittedMissed {
   readonly ranges: readonly SlotRange[];
 }
 
-/** `admitResults` for missed slots. A range loses the slots that the location was not assigned. */
+/** `admitResults` for missed slots. Removes slots that the location was not assigned from a range. */
 export async function admitMissed(
   tx: Sql,
   sender: ResultSender,

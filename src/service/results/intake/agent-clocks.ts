@@ -6,19 +6,19 @@ import { findClockAhead, raiseClockAhead } from '../../agents/shared.sql.ts';
 import type { Sql, Store } from '../../database/store.ts';
 import type { ResultSender } from './admission.ts';
 
-/** Locations with a log line of their own. */
+/** Maximum number of locations whose last log line is remembered. */
 const MAX_LOGGED = 1_000;
 
-/** What the clocks of agents do to their results. */
+/** Handles wrong clocks of agents. */
 export interface AgentClocks {
   /** Records deferred since the start because they were ahead of the service's clock; each resend counts. */
   readonly deferredRecords: number;
-  /** Reports that an agent's clock is fast: in its row, and in the log once a minute for each location. */
+  /** Records that an agent's clock is fast: in its row, and in the log once a minute for each location. */
   deferred(sender: ResultSender, agentId: string, deferrals: readonly Deferral[]): Promise<void>;
   /**
-   * How far the agent's clock is behind, in milliseconds; 0 if it is not, or if that is not known. The
-   * agent reports it: an agent that lies makes old runs of its own location count as new, but it could
-   * as well report new ones.
+   * Returns how far the agent's clock is behind, in milliseconds; 0 if it is not, or if that is unknown. The agent
+   * reports it. An agent that lies makes old runs of its own location count as new, but it could also just report
+   * new runs.
    */
   behindMs(sql: Sql, sender: ResultSender, agentId: string): Promise<number>;
 }

@@ -13,8 +13,8 @@ export interface AssignedSlots {
 }
 
 /**
- * All slots of these checks that the location was assigned, as far back as results are retained. There
- * are as many rows as the check had rules, which only so many frequencies, offsets and rotations make.
+ * Lists all slots of these checks that the location was assigned, as far back as results are retained. There is
+ * one row for each rule that the check has had, so their number is limited by its changes.
  */
 export async function listAssignedSlots(
   sql: Sql,
@@ -62,8 +62,8 @@ const IS_RULE_AFTER = `s.period_ms is not null
     and a.check_id = s.check_id and a.unassigned_reason = 'too_many_locations')`;
 
 /**
- * The rules of the next checks of a location, in the order of their ids, that had not ended at an
- * instant. Omits checks that have no slots in the location.
+ * Lists the rules that had not ended at an instant, for the next checks of a location in the order of their
+ * ids. Omits checks without slots in the location.
  *
  * @returns `lastOfPage` is the id of the last check; null if there are no more
  */
@@ -90,7 +90,7 @@ export async function listAssignedRules(
     since: Date;
     endedAt: Date | null;
   }>(
-    // The page alone reads the index as far as it has to.
+    // Materialized, so that the index is read only for the page.
     `with page as materialized (
        select distinct s.check_id from assigned_slots s
        where s.location_id = $1 and s.check_id > $2 and ${IS_RULE_AFTER}
@@ -117,9 +117,8 @@ export async function listAssignedRules(
 }
 
 /**
- * Deletes up to `limit` rows of checks that their location lost before the instant. A replaced rule stays
- * while the location has the check: an agent that is out of contact goes on with the rule that it knows,
- * for however long.
+ * Deletes up to `limit` rows of checks that their location lost before the instant. Keeps replaced rules while
+ * the location has the check: an agent without contact continues with the rule that it knows, for any time.
  *
  * @returns how many
  */

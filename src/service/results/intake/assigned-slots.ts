@@ -19,9 +19,9 @@ export function isAssignedSlot(assigned: readonly AssignedSlots[], slotMs: numbe
 }
 
 /**
- * The slots of the range that the assignments have, as ranges in order. An agent answers for a check's
- * slots by the rule that it knows, also for those after the location got the check and before the agent
- * knew that rule.
+ * Returns the slots of the range that are in the assignments, as ordered ranges. An agent reports a check's
+ * slots by the rule that it knows, including slots between the assignment and the time when it learned the
+ * rule.
  */
 export function assignedPartsOf(
   range: SlotRange,
@@ -69,7 +69,7 @@ function isWithin({ sinceMs, untilMs }: AssignedSlots, slotMs: number): boolean 
   return slotMs >= fromMs && slotMs < toMs;
 }
 
-/** Every slot of the range is one of the rule: the first is, and they are whole periods apart. */
+/** Whether all slots of the range match the rule: the first one does, and they are whole periods apart. */
 function hasSlotsOf(rule: RotationRule, range: SlotRange): boolean {
   const isAtSlot = lastOwnSlotAt(rule, range.slot) === range.slot;
   return isAtSlot && slotSpacingMs(range) % ownSlotsOf(rule).periodMs === 0;

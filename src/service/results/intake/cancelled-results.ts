@@ -8,8 +8,8 @@ export function runNameOf(run: { readonly checkId: string; readonly sequenceId: 
 }
 
 /**
- * The FINAL of a cancelled run has no verdict: its agent may have ended it before it heard of that. The
- * response and its assertions stay as they were.
+ * Removes the verdict from the FINAL of a cancelled run: its agent may have ended the run before it learned of
+ * the cancellation. Keeps the response and its assertions.
  */
 export function asCancelled(result: ReceivedResult, cancelled: CancelledRuns): ReceivedResult {
   if (result.resultType !== 'FINAL' || !cancelled.has(runNameOf(result))) return result;

@@ -40,7 +40,7 @@ import type { ResultSubject } from './subjects.sql.ts';
 
 /** The requested, unscheduled runs. */
 export interface FinishedRuns {
-  /** Those of the runs that were cancelled: their FINALs judge nothing. */
+  /** Returns the runs among these that were cancelled: their FINALs have no verdict. */
   cancelled(
     sql: Sql,
     accountId: string,
@@ -63,20 +63,20 @@ export interface ResultIntakeParts {
   readonly agentClocks: AgentClocks;
   readonly scrubbing: Pick<SecretScrubbing, 'results'>;
   readonly storage: Pick<ResultStorage, 'watch'>;
-  /** Called with new FINALs one after the other, after the status of their checks was updated. */
+  /** Handlers of new FINALs, called in order after the status of their checks was updated. */
   readonly followers?: readonly FinalsHandler[];
-  /** How long the missed records of a batch may take; later ones are not answered. */
+  /** Time limit for the missed records of a batch; records beyond it are not answered. */
   readonly missedBudgetMs?: number;
 }
 
 export interface ResultIntake {
   /**
-   * Stores a batch. Batches may arrive in any order, at the same time and repeatedly: the stored results
-   * are the same, only statuses and alerts ignore results that are too late. A failure does not undo what
-   * is stored already: the agent resends a batch that was answered with an error.
+   * Stores a batch. Batches may arrive in any order, concurrently and repeatedly: the stored results are the
+   * same; only statuses and alerts ignore results that are too late. A failure does not undo what is already
+   * stored: the agent resends a batch that was answered with an error.
    *
-   * The agent also resends a missed record that is neither accepted nor rejected: those before it took
-   * too long.
+   * The agent also resends a missed record that is neither accepted nor rejected because the records before it
+   * took too long.
    *
    * @throws ServiceError 401 where the caller's location is gone; StoreError
    */
@@ -87,7 +87,7 @@ export interface ResultIntake {
 const RESULTS_A_TRANSACTION = 250;
 /** Each slot is looked up among the results. */
 const SLOTS_A_TRANSACTION = 2_000;
-/** Agents time out if the answer takes much longer. */
+/** Time limit: agents time out if the response takes much longer. */
 const MISSED_BUDGET_MS = 5_000;
 
 export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
@@ -112,7 +112,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     return behindMs === 0 ? current : finalsInTime(finals, { atMs: atMs - behindMs, frequencyOf });
   }
 
-  /** After the checks are locked: a run that is cancelled later has its result already. */
+  /** Call it after the checks are locked: a run that is cancelled later already has its result. */
   async function cancelledAmong(
     tx: Sql,
     accountId: string,
@@ -135,7 +135,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
       const { admitted, rejected, subjects, secrets } = await admitResults(tx, sender, records);
       const cancelled = await cancelledAmong(tx, accountId, admitted);
       const received = admitted.map(({ record }) => asCancelled(record, cancelled));
-      // First of all: error groups, analyses and notifications quote results.
+      // Secrets are masked first: error groups, analyses and notifications quote results.
       const results = await scrubbing.results(tx, accountId, received, secrets);
       const stored = await storeResults(tx, accountId, results, yieldWhenDue);
       // Includes runs whose FINAL was stored before: they may have been requested since. Comes before
@@ -171,7 +171,7 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
     });
   }
 
-  /** For the missed records of a batch; null if the account has no pauses. */
+  /** Reads the pauses for the missed records of a batch; null if the account has none. */
   async function pausesFor({ accountId }: ResultSender): Promise<CompiledPauses | null> {
     const pauses = await pausesOf(store, { accountId, atMs: clock.wallMs() });
     return pauses.length === 0 ? null : compilePauses(pauses);

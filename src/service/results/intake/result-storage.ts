@@ -14,8 +14,8 @@ export interface ResultStorageParts {
 }
 
 /**
- * Whether the database accepts results. Learned from storing them; only while the database refuses them
- * does a probe write and roll back, since a service that is not ready may get no results.
+ * Knows whether the database accepts results, from the outcome of storing them. While the database refuses
+ * results, a probe writes and rolls back: a service that is not ready may receive no results to learn from.
  */
 export class ResultStorage {
   readonly #parts: ResultStorageParts;
@@ -27,7 +27,7 @@ export class ResultStorage {
     this.#parts = parts;
   }
 
-  /** Returns the outcome of storing results, and learns from failures: a success may have written nothing. */
+  /** Returns the outcome of storing results. Learns only from failures: a success may have written nothing. */
   async watch<T>(storing: Promise<T>): Promise<T> {
     try {
       return await storing;
@@ -37,7 +37,7 @@ export class ResultStorage {
     }
   }
 
-  /** Never rejects. */
+  /** Whether results can be stored. Never rejects. */
   async takes(): Promise<boolean> {
     if (!this.#isRefusing) return true;
     if (this.#probing === null && this.#parts.clock.monotonicMs() >= this.#nextProbeMs) {
@@ -56,7 +56,7 @@ export class ResultStorage {
       this.#isRefusing = false;
       log.warn('the database accepts results again');
     } catch (thrown) {
-      // While the database is unavailable, nothing is known. Any other failure is not a full disk.
+      // If the database is unavailable, nothing is known. Any other failure does not mean a full disk.
       if (!refusesWrites(thrown) && !isUnavailable(thrown)) {
         this.#isRefusing = false;
         log.error(

@@ -4,8 +4,8 @@ import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 const MIN_IN_TIME_MS = 15 * 60_000;
 
 /**
- * The FINALs that come early enough to change the status of their checks and to cause alerts. Late ones,
- * of an agent that was offline for a while, are stored only.
+ * Returns the FINALs that are recent enough to change the status of their checks and to cause alerts. Late ones,
+ * from an agent that was offline, are only stored.
  *
  * @param atMs now, by the clock of the agent; epoch milliseconds
  * @param frequencyOf the check's period in minutes, by its id

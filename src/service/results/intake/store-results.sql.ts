@@ -9,7 +9,7 @@ const COLUMNS = `check_id, id, sequence_id, result_type, slot, started_at, stopp
   response_time, has_failures, has_errors, is_degraded, over_max, run_location, attempts,
   check_type, body`;
 
-/** The same, of a result in JSON. One JSON text with all results is much faster than one for each. */
+/** The values of COLUMNS from a result in JSON. One JSON text for all results is much faster than one for each. */
 const VALUES = `r ->> 'checkId', r ->> 'id', r ->> 'sequenceId', r ->> 'resultType',
   to_timestamp((r -> 'checkRunId')::float8 / 1000), (r ->> 'startedAt')::timestamptz,
   (r ->> 'stoppedAt')::timestamptz, (r ->> 'created_at')::timestamptz,
@@ -46,8 +46,8 @@ export function insertResults(
 }
 
 /**
- * Replaces ATTEMPTs by FINALs of the same id: two agents made the same attempt, and for one of them it
- * was the last. Only where the run has no FINAL. A cursor that has passed the ATTEMPT finds the FINAL.
+ * Replaces ATTEMPTs by FINALs of the same id, if the run has no FINAL: two agents made the same attempt, and for
+ * one of them it was the last. A cursor that has passed the ATTEMPT returns the FINAL.
  *
  * @param results at most one of each run
  * @returns those that were replaced

@@ -54,7 +54,7 @@ export async function storeResults(
   return stored.filter((final) => names.has(nameOf(final)));
 }
 
-/** A batch may contain two under the same name; the first is stored. */
+/** A batch may contain several items with the same name; the first is stored. */
 function firstOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
   const first = new Map<string, T>();
   for (const item of items) if (!first.has(name(item))) first.set(name(item), item);
@@ -69,7 +69,7 @@ function nameOf({ checkId, id, checkRunId, resultType }: ResultKey): string {
   return JSON.stringify([checkId, id, checkRunId, resultType]);
 }
 
-/** Updates the statuses by new FINALs, and removes their slots from the missed ones. */
+/** Updates the statuses with new FINALs, and removes their slots from the missed slots. */
 export function settleFinals(yieldWhenDue: YieldWhenDue): FinalsHandler {
   return async (tx, batch) => {
     const { accountId, location, finals } = batch;

@@ -1,6 +1,6 @@
 import type { Sql } from '../../database/store.ts';
 
-/** The check that results are about: what the intake needs of it. */
+/** The facts about the check of a result that the intake needs. */
 export type ResultSubject = {
   readonly checkId: string;
   /** Minutes; 0 if the check runs more than once a minute. */
@@ -12,10 +12,9 @@ export type ResultSubject = {
 };
 
 /**
- * Locks those of the checks that exist and run. Until the transaction ends no other one changes or
- * deletes them or stores results of them: each transaction thus sees all FINALs, missed slots and
- * statuses of a check that earlier ones wrote. Locks in the order of ids: two transactions cannot
- * deadlock.
+ * Locks the checks among these that exist and run. Until the transaction ends, no other transaction changes or
+ * deletes them or stores their results, so each transaction sees all FINALs, missed slots and statuses of
+ * earlier ones. Locks in the order of ids, so that two transactions cannot deadlock.
  */
 export function lockSubjects(
   sql: Sql,
@@ -41,9 +40,9 @@ export interface NamedAttempt {
 }
 
 /**
- * Which of the attempts belong to unscheduled runs that the location was given: a requested run, or a
- * retry that another location handed over. Those of a deleted check with the same id do not count. Of a retry the location may make the attempt that it was
- * given and later ones.
+ * Finds the attempts of unscheduled runs that the location was given: a requested run, or a retry that another
+ * location handed over. Ignores runs of a deleted check with the same id. Of a retry, the location may make the
+ * attempt that it was given and later ones.
  *
  * @returns their indexes
  */

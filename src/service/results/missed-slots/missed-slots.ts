@@ -33,8 +33,8 @@ export interface MissedSlotsFeature {
     query: Page & RequestedWindow,
   ): Promise<readonly MissedRow[]>;
   /**
-   * About every hour until the signal aborts, deletes missed slots past the retention, and the history
-   * of which location was assigned which slots. Logs failures.
+   * Deletes missed slots and the history of assigned slots past the retention, about every hour until the
+   * signal aborts. Logs failures.
    */
   maintain(signal: AbortSignal): Promise<void>;
 }

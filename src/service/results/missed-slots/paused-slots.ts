@@ -6,9 +6,8 @@ import { subtractSlots } from '../slot-ranges.ts';
 import type { MissedRange } from './record-and-remove-missed.ts';
 
 /**
- * The parts of the ranges outside of maintenance windows, whose slots do not count as missed. Agents
- * omit the slots of the windows that they know, but an agent that was down or offline does not know
- * later changes.
+ * Removes slots in maintenance windows from the ranges: these do not count as missed. Agents omit the slots of
+ * windows that they know, but an agent that was down or offline does not know later changes.
  *
  * @param pauses null if there are none
  * @param yieldWhenDue called after each range

@@ -21,8 +21,8 @@ import {
 } from './sql.ts';
 
 /**
- * No slot of a check in a location is in two stored ranges, and no slot with a FINAL is in any. Callers
- * have locked the checks with `lockSubjects`: otherwise two transactions would not see each other's rows.
+ * Invariant: a slot of a check in a location is in at most one stored range, and in none if it has a FINAL.
+ * Callers must lock the checks with `lockSubjects`: otherwise two transactions do not see each other's rows.
  */
 
 /** A range as the agent reports it, of any length. */
@@ -32,11 +32,11 @@ export type MissedRange = SlotRange & Pick<NewMissed, 'checkId' | 'reason' | 'st
 const ROWS_AT_ONCE = 2_000;
 
 /**
- * Stores the slots of the ranges that have neither a FINAL nor a stored range. A slot that two ranges
- * have in common belongs to the first one stored, with its reason. A range with `stepMs` extends the
- * stored range that it continues.
+ * Stores the slots of the ranges that have neither a FINAL nor a stored range. A slot in two ranges belongs to
+ * the range that is stored first, with its reason. A range with `stepMs` extends the stored range that it
+ * continues.
  *
- * @param yieldWhenDue called after each day of a range: a sender can make each take some milliseconds
+ * @param yieldWhenDue called after each day of a range: a client can make each day take some milliseconds
  * @returns how many slots it stored
  */
 export async function recordMissed(

@@ -22,7 +22,7 @@ const response = z.array(
   }),
 );
 
-/** The slots that were not run: every slot has either a result or a reason. */
+/** Lists the slots that were not run: every slot has either a result or a reason. */
 export function missedSlotsRoutes({
   missedSlots,
 }: {

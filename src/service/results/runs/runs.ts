@@ -16,7 +16,7 @@ import { queryWindow, type RequestedWindow } from '../../http/resources/window-p
 import { findResult } from '../sql.ts';
 import { type AttemptKey, findAttempts, findLastPassingResult, listFinals } from './sql.ts';
 
-/** One attempt of a run in short. */
+/** A summary of one attempt of a run. */
 export interface AttemptSummary {
   readonly resultId: string;
   /** From 1. */
@@ -72,7 +72,7 @@ export interface Runs {
   explain(accountId: string, checkId: string, resultId: string): Promise<Explanation>;
 }
 
-/** As the wire allows (src/wire/v1/check-result.ts). */
+/** The limit of the protocol (src/wire/v1/check-result.ts). */
 const MAX_ATTEMPTS = 11;
 
 export function createRuns({

@@ -4,7 +4,7 @@ import { type List, readList } from '../../database/lists/lists.ts';
 import type { AccountRange } from '../../database/lists/page-entries.ts';
 import type { Sql } from '../../database/store.ts';
 
-/** The parts of details that no summary of a run needs, and that may be long. */
+/** Parts of the details that may be long and that summaries do not need. */
 const LONG_PARTS = [
   'apiCheckResult',
   'tcpCheckResult',
@@ -24,7 +24,7 @@ const BRIEF = `(body ${[
   .map((path) => `#- ${path}`)
   .join(' ')})::text`;
 
-/** As runResultOf (src/model/result/run-result.ts) does. */
+/** `runResultOf` (src/model/result/run-result.ts) in SQL. */
 export const RUN_RESULT = `case when (body -> 'isCancelled')::boolean then 'cancelled'
   when has_errors then 'error' when has_failures then 'failed'
   when is_degraded then 'degraded' else 'passed' end`;
@@ -64,7 +64,7 @@ export interface AttemptKey {
   readonly slotMs: number;
 }
 
-/** Those of the attempts that are stored, FINALs included, in any order. */
+/** Returns the attempts among these that are stored, including FINALs, in any order. */
 export async function findAttempts(
   sql: Sql,
   {

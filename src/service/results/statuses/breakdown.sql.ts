@@ -11,7 +11,7 @@ import type { BreakdownBy } from './breakdown-by.ts';
 
 /** The checks with a tag, of a group or in a location, by state. */
 export type BreakdownEntry = Readonly<Record<CheckState, number>> & {
-  /** The tag, the id of the group, or the location; null: the checks without. */
+  /** The tag, the id of the group, or the location; null for checks without one. */
   readonly value: string | null;
   /** The name of a group or a private location; null for a tag. */
   readonly name: string | null;
@@ -46,7 +46,7 @@ const PARTS: Readonly<Record<BreakdownBy, Parts>> = {
 };
 
 const URGENT = CHECK_STATES.filter((state) => state !== 'passing' && state !== 'paused');
-/** The most urgent first, as the list of statuses has the states; then by name. */
+/** The most urgent states first, as in the list of statuses; then by name. */
 const orderOf = (name: string): string =>
   [
     ...URGENT.map((state) => `p.${state} desc`),
@@ -55,9 +55,9 @@ const orderOf = (name: string): string =>
   ].join(', ');
 
 /**
- * Parts the checks that match. Call `OutdatedStates.refresh` before.
+ * Groups the matching checks. Call `OutdatedStates.refresh` before.
  *
- * @returns the first entries, and how many there are
+ * @returns the first entries, and the number of all entries
  */
 export async function breakDownStates(
   sql: Sql,

@@ -16,7 +16,7 @@ import { type CheckWithStatus, countStates, findStatus, listStatuses } from './l
 import type { OutdatedStates } from './outdated-states.ts';
 import type { StatusOrder } from './sort-names.ts';
 
-/** The status of a check with what its results of the last days say. */
+/** The status of a check with data from its results of the last days. */
 export interface StatusView extends CheckWithStatus {
   /** Milliseconds; null without a complete hour of passed runs. */
   readonly usualResponseTime: number | null;
@@ -24,7 +24,7 @@ export interface StatusView extends CheckWithStatus {
   readonly cells: readonly IntervalWithMissed[] | null;
   /** Whether a maintenance window silences or pauses the check now. */
   readonly inMaintenance: boolean;
-  /** Who has the open alert of the check; null for nobody. */
+  /** Who has acknowledged the open alert of the check; null for nobody. */
   readonly acknowledgement: Acknowledgement | null;
 }
 
@@ -40,7 +40,7 @@ export interface CheckStatusesParts {
 export type StatusFilter = Omit<CheckFilter, 'accountId'>;
 export type StateCounts = Readonly<Record<CheckState, number>>;
 
-/** An account with more tags, groups or locations gets the most urgent ones. */
+/** Maximum number of entries: of more tags, groups or locations, the most urgent ones are returned. */
 export const MAX_BREAKDOWN = 500;
 
 export interface StateBreakdown {
@@ -63,7 +63,7 @@ export interface CheckStatuses {
   ): Promise<readonly StatusView[]>;
   /** How many of the checks that match are in each state. */
   count(accountId: string, filter: StatusFilter): Promise<StateCounts>;
-  /** The same for each tag, group or location, the most urgent first, at most MAX_BREAKDOWN. */
+  /** Counts by tag, group or location, the most urgent first, at most MAX_BREAKDOWN. */
   breakDown(accountId: string, by: BreakdownBy, filter: StatusFilter): Promise<StateBreakdown>;
 }
 

@@ -29,10 +29,10 @@ export type CheckWithStatus = {
   readonly muted: boolean;
   readonly mutedByGroup: boolean;
   readonly tags: readonly string[];
-  /** Of its group. */
+  /** The tags of its group. */
   readonly groupTags: readonly string[];
   readonly groupId: number | null;
-  /** Public and private ones; of a heartbeat none. */
+  /** Public and private locations; empty for a heartbeat. */
   readonly locations: readonly string[];
   readonly state: CheckState;
   readonly since: Date | null;

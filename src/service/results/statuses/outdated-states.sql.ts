@@ -58,17 +58,17 @@ export async function lockOutdatedStates(tx: Sql): Promise<boolean> {
 const RUNS = 'from result_metrics m where m.account_id = t.account_id and m.check_id = t.check_id';
 
 /**
- * How many runs a stretch is followed back: two weeks of one each minute, and about 0.1 s. Where it is
- * longer, `since` is the oldest of them.
+ * Maximum number of runs to read back for the beginning of a state: two weeks with one run per minute, about
+ * 0.1 s. If the state began earlier, `since` is the oldest run that was read.
  */
 const MAX_RUNS = 20_000;
 
-/** Those of slots of which only the wide results say whether they were degraded. */
+/** Maximum number of slots whose whole results must be read to find out whether they were degraded. */
 const MAX_WIDE_SLOTS = 500;
 
 /**
- * Whether a slot has a degraded run by its results. Needs no index but the keys, since partitions of
- * before an upgrade have no other: it reads the index of a day, and the results of the slot.
+ * Whether a slot has a degraded run according to its results. Uses only the primary key, since partitions from
+ * before an upgrade have no other index: it reads the index of a day, and the results of the slot.
  */
 const isDegradedByResults = (slot: string): string => `exists (select from check_results f
   where f.account_id = t.account_id and f.check_id = t.check_id and f.slot = ${slot}
@@ -95,11 +95,11 @@ const slotsBefore = (columns: string, fields: string): string => `(
   group by run.slot)`;
 
 /**
- * Reads outdated states from the results of the checks, and those of heartbeats from their events. The
- * caller has locked the checks with `lockSubjects`. Only results within the retention and the latest
- * MAX_RUNS count; a stretch that began before them keeps its beginning. Runs in a passing stretch that the
- * release before stored count as passing, as in analytics, though they may be degraded. A heartbeat that
- * is pinged meanwhile stays outdated.
+ * Recomputes outdated states from the results of the checks, and those of heartbeats from their events. The
+ * caller has locked the checks with `lockSubjects`. Reads only results within the retention and the latest
+ * MAX_RUNS; a state that began earlier keeps its beginning. Passed runs that the previous release stored count
+ * as passing, as in analytics, although they may be degraded. A heartbeat that is pinged in the meantime stays
+ * outdated.
  */
 export async function readStates(
   sql: Sql,
@@ -176,8 +176,8 @@ export async function readStates(
 }
 
 /**
- * Only the states of outdated checks, each by its latest slot. They stay outdated, and since when they
- * are in their states is not known. The caller has locked the checks with `lockSubjects`.
+ * Reads only the current states of outdated checks, from the latest slot of each. The checks stay outdated, and
+ * it stays unknown since when they are in their states. The caller has locked the checks with `lockSubjects`.
  */
 export async function readLatestStates(
   sql: Sql,

@@ -16,21 +16,21 @@ import {
 } from './outdated-states.sql.ts';
 
 /**
- * Bounds how long a transaction locks checks: their intake waits. The first has one check, each next twice
- * as many, so that where they take long one read does not do much more than MAX_WORK_MS.
+ * Maximum number of checks per transaction: the intake of their results waits for it. The first transaction has
+ * one check and each further one twice as many, so that slow checks do not exceed MAX_WORK_MS by much.
  */
 const CHECKS_A_TRANSACTION = 10;
 const CHECKS_A_PAGE = 250;
 /** Replaces the store's own limit, which may be 30 s. */
 const LIMITS: TransactionOptions = { statementTimeoutMs: 2_000 };
-/** Later reads, or the work in the background, refresh the others. */
+/** Time limit of a refresh; later reads or the background work refresh the remaining checks. */
 const MAX_WORK_MS = 1_000;
 const RETRY_AFTER_MS = 60_000;
 const MAX_FAILURES = 10_000;
 /** How often the background looks for outdated states. */
 const EVERY_MS = 60_000;
 const MAX_BACK_OFF_MS = 300_000;
-/** Between two batches in the background: the intake and other readers come first. */
+/** The pause between two batches in the background, which gives priority to the intake and other readers. */
 const PAUSE_MS = 200;
 
 export interface OutdatedStatesParts {
@@ -46,19 +46,19 @@ interface StatesOf {
 }
 
 /**
- * Brings states of checks up to date: those in which a late result may have changed the beginning, and
- * those that the previous release wrote. A state that cannot be refreshed in time stays outdated, without
- * since when it holds.
+ * Refreshes outdated states of checks: those whose beginning may have changed because of a late result, and
+ * those that the previous release wrote. A state that cannot be refreshed in time stays outdated, and its
+ * beginning unknown.
  */
 export interface OutdatedStates {
   /**
-   * Refreshes those of the account. To be called before states are read. Few are outdated at any time,
-   * except after an upgrade: then it ends after about a second, and later calls go on.
+   * Refreshes the outdated states of the account. Call it before states are read. Usually few states are outdated.
+   * After an upgrade many are: it then returns after about a second, and later calls continue.
    */
   refresh(of: StatesOf): Promise<void>;
   /**
-   * Refreshes those of all accounts a batch at a time until none is left, and looks again every minute,
-   * until the signal aborts. One replica at a time does. Logs failures.
+   * Refreshes the outdated states of all accounts in batches, and checks for new ones every minute, until the
+   * signal aborts. Only one replica at a time does this. Logs failures.
    */
   maintain(signal: AbortSignal): Promise<void>;
 }
@@ -67,7 +67,7 @@ const START: OutdatedCheck = { accountId: '', checkId: '' };
 
 export function createOutdatedStates({ store, clock, log }: OutdatedStatesParts): OutdatedStates {
   const throttled = new ThrottledLog(clock, log);
-  /** When each check that could not be refreshed may be tried again, alone; by account and check. */
+  /** When each check that could not be refreshed may be retried, on its own; keyed by account and check. */
   const failures = new Map<string, number>();
   let after = START;
 
@@ -109,7 +109,7 @@ export function createOutdatedStates({ store, clock, log }: OutdatedStatesParts)
     await run(readLatestStates, accountId, [checkId]);
   }
 
-  /** The checks may be tried again, and those that were too slow only alone. */
+  /** Whether a check may be retried. */
   const isDue = (key: string): boolean => (failures.get(key) ?? 0) <= clock.monotonicMs();
 
   async function refresh({ accountId, checkId }: StatesOf): Promise<void> {
@@ -190,7 +190,7 @@ function keyOf({ accountId, checkId }: OutdatedCheck): string {
 
 const TOO_SLOW: readonly string[] = ['STORE_STATEMENT_TIMEOUT', 'STORE_LOCK_TIMEOUT'];
 
-/** A read of states must not fail where only a refresh is too slow. */
+/** Returns false if the refresh is too slow: this must not fail the read of states. */
 async function succeeds(work: () => Promise<void>): Promise<boolean> {
   try {
     await work();

@@ -255,7 +255,7 @@ function isoOf(epochMs: number | null): string | null {
   return epochMs === null ? null : new Date(epochMs).toISOString();
 }
 
-/** One list for each count takes a fifth of the bytes of one object for each cell. */
+/** Presents cells as one list per count, which takes a fifth of the bytes of one object per cell. */
 function presentCells(cells: NonNullable<StatusView['cells']>) {
   return {
     from: new Date(cells[0]?.startMs ?? 0).toISOString(),

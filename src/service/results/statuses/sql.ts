@@ -3,8 +3,8 @@ import type { Sql } from '../../database/store.ts';
 import { jsonText } from '../../database/values.ts';
 
 /**
- * The status of a check by its FINAL results: src/service/README.md, "Check statuses". Response times
- * are milliseconds.
+ * The status of a check according to its FINAL results: src/service/README.md, "Check statuses". Response times
+ * are in milliseconds.
  */
 export type CheckStatus = {
   readonly checkId: string;
@@ -36,11 +36,11 @@ export interface LastError {
   readonly slotMs: number;
 }
 
-/** The state of a check, as far as its row has it. */
+/** The state of a check as stored in its row. */
 export interface KnownState {
   /** null: no run judged the check, or `version` is null. */
   readonly history: StateHistory | null;
-  /** Rises whenever the row is written. null: outdated, see `OutdatedStates.refresh`. */
+  /** Increases with every write of the row. null: outdated, see `OutdatedStates.refresh`. */
   readonly version: number | null;
   /** The earliest slot after `lastSlotMs` whose result came too late to decide the status. */
   readonly skippedSlotMs: number | null;
@@ -68,8 +68,8 @@ const FIELDS = `check_id, name, has_failures, has_errors, is_degraded, longest_r
 const REPLACED = FIELDS.split(/,\s*/).filter((field) => field !== 'check_id');
 
 /**
- * What an update sets where the new state is outdated: what is known, until `OutdatedStates.refresh` has read the
- * state from the results.
+ * The values that an update sets if the new state is outdated: what is known until `OutdatedStates.refresh` has
+ * read the state from the results.
  */
 const OUTDATED_STATE = `case when excluded.has_errors then check_statuses.state
   when excluded.has_failures then 'failing' when excluded.is_degraded then 'degraded'
@@ -89,7 +89,7 @@ const assignmentOf = (field: string): string => {
 /** Epoch milliseconds of a column. */
 const ms = (column: string): string => `(extract(epoch from ${column}) * 1000)::bigint`;
 
-/** The statuses of those of the checks that have one. */
+/** Returns the statuses of these checks; checks without one are omitted. */
 export async function findStatuses(
   sql: Sql,
   { accountId, checkIds }: { readonly accountId: string; readonly checkIds: readonly string[] },

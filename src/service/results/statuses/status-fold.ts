@@ -11,10 +11,10 @@ import type { CheckStatus, KnownState, LastError } from './sql.ts';
 const MAX_ERROR_BYTES = 500;
 
 /**
- * The status of a check after new FINALs of it, and its state by all of them: also by those that come
- * too late to decide the status, as far as they are not after its slot.
+ * Computes the status of a check after new FINALs, and its state. FINALs that arrived too late to decide the
+ * status still count for the state if they are not after its slot.
  *
- * @param current those of the FINALs that are recent enough to decide the status
+ * @param current the FINALs that are recent enough to decide the status
  * @returns `before` itself if nothing changes
  */
 export function statusAfterFinals(
@@ -27,13 +27,13 @@ export function statusAfterFinals(
   if (status === null) return null;
   const known = withFinals(before?.known ?? OUTDATED, finals, status.lastSlotMs);
   if (status === before && known === before.known) return before;
-  // A row that is written with the version it had counts as written by the previous release: see the
-  // trigger check_statuses_outdated. So the version rises even if only other columns change.
+  // A write that does not change the version counts as a write of the previous release (see the trigger
+  // check_statuses_outdated), so the version increases even if only other columns change.
   const version = known.version === null ? null : known.version + 1;
   return { ...status, known: { ...known, version } };
 }
 
-/** A new row may have older results, of another check with the same id or of a spool. */
+/** The state of a new row is outdated: there may be older results, of another check with the same id or from a spool. */
 const OUTDATED: KnownState = { history: null, version: null, skippedSlotMs: null };
 
 function withFinals(
@@ -61,10 +61,10 @@ function withFinals(
 }
 
 /**
- * The check's status after one more FINAL. The result depends neither on the order of the FINALs nor on
+ * Computes the check's status after one more FINAL. The result depends neither on the order of FINALs nor on
  * repetitions:
- * - The run of the latest slot decides the status. Of runs of one slot in several locations it is the
- *   worst, then the one whose location sorts first, then the slowest.
+ * - The run of the latest slot decides the status. If several locations ran the slot, the worst run decides,
+ *   then the one whose location sorts first, then the slowest.
  * - The longest and the shortest run are over all runs without system errors.
  * - The certificate is that of the latest run that saw one.
  *
@@ -125,7 +125,7 @@ function errorOf(final: ReceivedResult): LastError | null {
   };
 }
 
-/** That of the later slot, then of the location that sorts first. */
+/** Returns the error of the later slot; for the same slot, that of the location that sorts first. */
 function laterError(one: LastError | null, other: LastError | null): LastError | null {
   if (one === null || other === null) return one ?? other;
   if (one.slotMs !== other.slotMs) return one.slotMs > other.slotMs ? one : other;
@@ -139,7 +139,7 @@ function daysRemainingOf(final: ReceivedResult): number | null {
   return certificateOf(final)?.daysRemaining ?? null;
 }
 
-/** Above 0 where the first decides the status. */
+/** Positive if the first decides the status. */
 function ownOrder(one: CheckStatus, other: CheckStatus): number {
   return (
     one.lastSlotMs - other.lastSlotMs ||
@@ -155,7 +155,7 @@ function compare(one: string, other: string): number {
   return one === other ? 0 : one < other ? -1 : 1;
 }
 
-/** Above 0 where the certificate of the first counts: seen later, or else expiring first. */
+/** Positive if the certificate of the first counts: it was seen later, or else expires first. */
 function certificateOrder(one: CheckStatus, other: CheckStatus): number {
   return (
     (one.sslSlotMs ?? 0) - (other.sslSlotMs ?? 0) ||

@@ -27,13 +27,13 @@ type Attempt =
 const MAX_ATTEMPTS = 3;
 const FIRST_DELAY_MS = 1000;
 const MAX_DELAY_MS = 30_000;
-/** Short: the claim of a replica that died blocks its analysis until `sendLimitMs` is over. */
+/** Short, because the claim of a crashed replica blocks its analysis until `sendLimitMs` is over. */
 const MAX_RETRY_AFTER_MS = 60_000;
 const MAX_RESPONSE_BYTES = 256 * 1024;
 const CONNECT_TIMEOUT_MS = 10_000;
 const CONNECTIONS = 4;
 
-/** How long `send` may take. */
+/** The maximum duration of `send`, in milliseconds. */
 export function sendLimitMs({ timeoutMs }: Pick<ModelConfig, 'timeoutMs'>): number {
   // Delays of 1 s and 2 s, half of each as jitter: MAX_DELAY_MS is not reached.
   const jitterMs = (FIRST_DELAY_MS * (2 ** (MAX_ATTEMPTS - 1) - 1)) / 2;

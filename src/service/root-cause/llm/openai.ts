@@ -37,13 +37,13 @@ export interface OpenAiParts {
   readonly random?: () => number;
   /** Default: none. */
   readonly proxies?: Proxies;
-  /** The secrets of an account and of a check. Nothing is sent where it rejects. */
+  /** Reads the secrets of an account and of a check. Nothing is sent if it rejects. */
   readonly secretsOf?: (check: AccountKey) => Promise<readonly string[]>;
 }
 
 /**
- * Asks a model with an OpenAI-compatible API. The request is first scrubbed of everything that is
- * known to be secret or looks like it.
+ * Asks a model with an OpenAI-compatible API. Masks all known secrets, and texts that look like secrets, in the
+ * request before.
  */
 export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
   const { config, secretsOf = async () => [] } = parts;
@@ -64,7 +64,7 @@ export function createOpenAiProvider(parts: OpenAiParts): RootCauseProvider {
       }
       const scrubber = await buildAnalysisScrubber([...secrets, ...secretsOfCheck(input.check)]);
       const { prompt, artifacts } = buildPrompt(input, scrubber);
-      // Two harmless texts may form a secret where they meet.
+      // Two harmless texts may form a secret when they are joined.
       if (scrubber.holdsKnown(JSON.stringify(prompt))) {
         return { ok: false, problem: 'the model was not asked: a secret could not be taken out' };
       }

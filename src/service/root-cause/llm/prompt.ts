@@ -39,13 +39,13 @@ export interface Prompt {
 
 export interface BuiltPrompt {
   readonly prompt: Prompt;
-  /** By their alias in the prompt, which hides the real names from the model. */
+  /** Keyed by their alias in the prompt, which hides the real names from the model. */
   readonly artifacts: ReadonlyMap<string, EvidenceArtifact>;
 }
 
-/** The most bytes of the target's answer. */
+/** Maximum number of bytes of the target's response. */
 const MAX_ANSWER_BYTES = 2048;
-/** A secret that was cut in the middle is not recognised; no secret is longer than this. */
+/** Added before cutting, because a secret that is cut is not recognised; no secret is longer than this. */
 const CUT_MARGIN = 4096;
 const MAX_SOURCE = 10_240;
 const MAX_ASSERTIONS = 10;
@@ -57,7 +57,7 @@ const MAX_RECORD_CHARS = 1000;
 
 type Detail = NonNullable<ReceivedResult[DetailField]>;
 
-/** Contains as little as an analysis needs, and no secrets. */
+/** Builds a prompt with only the data that an analysis needs, and without secrets. */
 export function buildPrompt(given: AnalysisInput, scrubber: AnalysisScrubber): BuiltPrompt {
   const input = scrubbedInput(given, scrubber);
   const { check, result } = input;
@@ -98,7 +98,7 @@ function aliasesOf({ evidence }: Analysis): ReadonlyMap<string, EvidenceArtifact
   return new Map([...byName.values()].map((one, index) => [`artifact-${index + 1}`, one]));
 }
 
-/** Scrubbed before the rules cut texts: half a secret would not be recognised. */
+/** Masks secrets before the rules cut texts: half a secret would not be recognised. */
 function scrubbedInput(
   { result, surroundings, ...rest }: AnalysisInput,
   scrubber: AnalysisScrubber,
@@ -127,7 +127,7 @@ interface ArtifactNames {
   readonly pcapDataUrl: string | null;
 }
 
-/** Without the parts that no rule reads, which would take long to scrub. */
+/** Removes the parts that no rule reads, because masking them would take long. */
 function withoutBulk(result: ReceivedResult): ReceivedResult {
   const { apiCheckResult: http, tcpCheckResult: tcp, dnsCheckResult: dns } = result;
   return {

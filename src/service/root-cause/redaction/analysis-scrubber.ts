@@ -12,10 +12,9 @@ export interface AnalysisScrubber {
 }
 
 /**
- * Builds at once, so only for few secrets.
+ * Builds the scrubber synchronously; use it only for few secrets.
  *
- * @param secrets values that are to be masked in every form; those that are no secrets by
- *   themselves (too short, `http://`) are left out
+ * @param secrets values to mask in every form; ignores values that cannot be secrets (too short, `http://`)
  */
 export function createAnalysisScrubber(secrets: readonly string[]): AnalysisScrubber {
   return withPatterns(createScrubber(secrets));

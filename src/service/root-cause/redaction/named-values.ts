@@ -8,7 +8,7 @@ export interface TextRange {
 
 const SENSITIVE_END =
   /(?:pass|passwd|password|passphrase|pwd|secret|token|apikey|key|credentials?|auth|signature|sig|jwt|pin|otp|dsn|sid|cookie)$/;
-/** Their values end with the line. */
+/** Names whose values extend to the end of the line. */
 const WHOLE_LINE = /^(?:proxy-)?authorization$|cookie/i;
 
 /** Whether a field, a header or a parameter of that name usually contains a secret. */
@@ -21,8 +21,8 @@ const NAME =
   /([A-Za-z][\w.-]{0,63})((?:\\{0,15}["'])?[ \t]{0,8}[:=][ \t\r\n]{0,8})(\\{0,15}["'])?/g;
 
 /**
- * The values of fields with sensitive names, in JSON (also escaped), forms, headers and assignments
- * alike: `"token": "…"`, `password=…`, `Cookie: …`.
+ * Finds the values of fields with sensitive names in JSON (also escaped), forms, headers and assignments:
+ * `"token": "…"`, `password=…`, `Cookie: …`.
  */
 export function sensitiveSpans(text: string): readonly TextRange[] {
   const spans: TextRange[] = [];

@@ -15,7 +15,7 @@ interface Pair {
 }
 
 /**
- * The secrets that a check contains unencrypted, which an answer may repeat in any form. Without
+ * Collects the secrets that a check contains unencrypted and that a response may repeat in any form. Excludes
  * credentials, which are encrypted separately.
  */
 export function secretsOfCheck(check: Check | null): readonly string[] {

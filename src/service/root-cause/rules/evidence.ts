@@ -63,7 +63,7 @@ export function evidenceOf(subject: Subject, input: AnalysisInput): readonly Ana
         ? routeSentences(route)
         : stored.route.length === 0
           ? []
-          : ['The way to the target was traced.'],
+          : ['The route to the target was traced.'],
       stored.route,
     ),
     ...observed(

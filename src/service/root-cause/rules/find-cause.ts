@@ -37,7 +37,7 @@ const NEWER: CauseRow = {
   links: [],
 };
 
-/** Codes that say nothing about the target, so they also fail a check that should fail. */
+/** Codes that say nothing about the target; with these, a check with shouldFail fails, too. */
 const NOT_OF_TARGET: ReadonlySet<string> = new Set(
   Object.entries(CODE_CAUSES).flatMap(([code, { classification }]) =>
     classification === 'CHECK_CONFIGURATION' || classification === 'AGENT_PROBLEM' ? [code] : [],
@@ -45,8 +45,8 @@ const NOT_OF_TARGET: ReadonlySet<string> = new Set(
 );
 
 /**
- * The first cause of a failure: the error code of the attempt, else the answer of the target (a
- * status, a response code, loss), else an assertion, else the time it took.
+ * Finds the cause of a failure: the error code of the attempt; else the answer of the target (a status, a response
+ * code, loss); else a failed assertion; else the duration.
  */
 export function findCause(input: AnalysisInput): CauseRow {
   const { result, check } = input;
@@ -103,7 +103,7 @@ function isAnswered({ result, check }: AnalysisInput): boolean {
   return tcp?.response != null || (loss !== undefined && loss < limit);
 }
 
-/** Also of a code that only a newer agent knows. */
+/** The cause of an error code, including codes of newer agents. */
 function causeOfCode(code: string): CauseRow {
   return BY_CODE.get(code) ?? NEWER;
 }

@@ -5,9 +5,9 @@ const rfc = (number: number, section: string | null, title: string): ReferenceLi
   title: `RFC ${number}${section === null ? '' : `, ${section}`}: ${title}`,
 });
 
-/** Where to read more: the standards, whose addresses stay. */
+/** Links to standards, whose addresses are permanent. */
 export const LINKS = {
-  dnsNothing: rfc(8020, null, 'NXDOMAIN: there really is nothing underneath'),
+  dnsNothing: rfc(8020, null, 'NXDOMAIN: there are no names below'),
   dnsErrors: rfc(8914, '4', 'Extended DNS error codes'),
   dnsMessage: rfc(1035, '4.1', 'The format of DNS messages'),
   dnssec: rfc(4035, '4', 'How resolvers verify signed answers'),
@@ -15,7 +15,7 @@ export const LINKS = {
   ipv6: rfc(8305, null, 'How clients choose between IPv6 and IPv4'),
   tcpReset: rfc(9293, '3.5.2', 'When a host answers with a reset'),
   tcpHandshake: rfc(9293, '3.5', 'How a connection is established'),
-  unreachable: rfc(792, null, 'ICMP, with the messages for what cannot be reached'),
+  unreachable: rfc(792, null, 'ICMP, with the messages for unreachable destinations'),
   ping: rfc(792, null, 'ICMP, with the echo and its reply'),
   validity: rfc(5280, '4.1.2.5', 'How long a certificate is valid'),
   path: rfc(5280, '6', 'How a chain of certificates is verified'),
@@ -25,7 +25,7 @@ export const LINKS = {
   clientCertificate: rfc(8446, '4.3.2', 'When a server asks for a client certificate'),
   tlsAlerts: rfc(8446, '6', 'TLS alerts and what they mean'),
   oldTls: rfc(8996, null, 'TLS 1.0 and 1.1 are deprecated'),
-  connectMethod: rfc(9110, '9.3.6', 'CONNECT, by which a proxy is asked for a tunnel'),
+  connectMethod: rfc(9110, '9.3.6', 'CONNECT, which requests a tunnel from a proxy'),
   uriSyntax: rfc(3986, '3', 'What a URI is made of'),
   status400: rfc(9110, '15.5.1', '400 Bad Request'),
   status401: rfc(9110, '15.5.2', '401 Unauthorized'),

@@ -45,7 +45,9 @@ export function responseSentences(result: ReceivedResult): readonly string[] {
       latency.avg === null || latency.max === null
         ? ''
         : `, in ${durationText(latency.avg)} on average and ${durationText(latency.max)} at most`;
-    return [`${packetsReceived} of ${packetsSent} echoes came back from ${resolvedIp}${times}.`];
+    return [
+      `${packetsReceived} of ${packetsSent} echo replies arrived from ${resolvedIp}${times}.`,
+    ];
   }
   if (!tcpCheckResult?.response) return [];
   const { data, address } = tcpCheckResult.response;
@@ -76,7 +78,7 @@ function redirectSentence(redirects: HttpTargetResponse['redirects']): string {
   const hops = redirects
     .slice(0, MAX_REDIRECTS)
     .map(({ status, url }) => `${status} to ${quoted(withoutQuery(url), 200)}`);
-  return `It came after ${countText(redirects.length, 'redirect')}: ${hops.join(', ')}.`;
+  return `It followed ${countText(redirects.length, 'redirect')}: ${hops.join(', ')}.`;
 }
 
 function withoutQuery(url: string): string {

@@ -11,7 +11,7 @@ import { analysisSubject } from './subject.ts';
 /** Increases with each release that changes the rules. */
 export const RULES_MODEL = 'rules-1';
 const MAX_CHARS = 4000;
-/** For these, the locations of a failure say nothing. */
+/** Classifications for which the locations of a failure are no evidence. */
 const SCOPELESS: ReadonlySet<string> = new Set([
   'AGENT_PROBLEM',
   'CHECK_CONFIGURATION',

@@ -15,14 +15,14 @@ export function scopeSentence(subject: Subject, { surroundings }: AnalysisInput)
   const { others, neighbours } = surroundings;
   const passing = others.filter(({ passed }) => passed);
   if (others.length > 0 && passing.length === others.length) {
-    return `As the check passes in ${listText(passing.map(placeOf), MAX_LISTED)}, the cause likely lies between ${subject.location} and the target, or the target treats ${subject.location} otherwise.`;
+    return `As the check passes in ${listText(passing.map(placeOf), MAX_LISTED)}, the cause is likely between ${subject.location} and the target, or the target treats ${subject.location} differently.`;
   }
   const failing = neighbours.filter((one) => one.failing);
   if (failing.length > 0 && failing.length === neighbours.length) {
     return `${failing.length === 1 ? 'The other check' : `All ${failing.length} other checks`} of the same host ${failing.length === 1 ? 'fails' : 'fail'} too, so the host as a whole is likely concerned.`;
   }
   if (others.length > 0 && passing.length === 0) {
-    return `It fails in ${listText(others.map(placeOf), MAX_LISTED)} too, so the cause likely lies at the target and not on the way to it.`;
+    return `It also fails in ${listText(others.map(placeOf), MAX_LISTED)}, so the cause is likely at the target and not on the route to it.`;
   }
   return null;
 }
@@ -51,13 +51,13 @@ function history(subject: Subject, { result, surroundings }: AnalysisInput): rea
   }
   const before = wholeUnitText(Math.max(0, result.checkRunId - last.slotMs));
   const sentences = [
-    `The last run in ${subject.location} that passed was for ${timeText(last.slotMs)}, ${before} before this one, and took ${durationText(last.responseTimeMs)}.`,
+    `The last run in ${subject.location} that passed was at ${timeText(last.slotMs)}, ${before} before this one, and took ${durationText(last.responseTimeMs)}.`,
   ];
   if (failing.firstSlotMs !== null && failing.runs > 0) {
     sentences.push(
       failing.runs === 1
-        ? 'This is the first run there that failed since.'
-        : `It fails there since ${timeText(failing.firstSlotMs)}: ${countText(failing.runs, 'run')} with this one.`,
+        ? 'This is the first failed run there since then.'
+        : `It has failed there since ${timeText(failing.firstSlotMs)}: ${countText(failing.runs, 'run')} including this one.`,
     );
   }
   return sentences;
@@ -104,7 +104,7 @@ function nextDoor({ surroundings }: AnalysisInput): readonly string[] {
     ...(failing.length === 0 ? [] : [`${listText(failing.map(nameOf), MAX_LISTED)} fail as well`]),
     ...(passing.length === 0 ? [] : [`${listText(passing.map(nameOf), MAX_LISTED)} pass`]),
   ];
-  return [`Of the other checks of the same host, ${parts.join('; ')}.`];
+  return [`Other checks of the same host: ${parts.join('; ')}.`];
 }
 
 function capital(text: string): string {

@@ -5,7 +5,7 @@ import { durationText } from '../../../runtime/text/duration-text.ts';
 import { shortenedToChars } from '../../../runtime/text/quoted.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
 
-/** More than a fluctuation. */
+/** A larger increase is more than a fluctuation. */
 const JUMP_MS = 50;
 const LOSS_PERCENT = 20;
 
@@ -22,20 +22,20 @@ export function routeSentences(route: Traceroute): readonly string[] {
   const to = hostname === resolvedIp ? resolvedIp : `${hostname} (${resolvedIp})`;
   if (last === undefined) {
     return [
-      `In the trace to ${to} no router answered at all, so the way is likely cut close to the agent, or its packets are filtered.`,
+      `In the trace to ${to} no router answered at all, so the route is likely interrupted close to the agent, or its packets are filtered.`,
     ];
   }
   const sentences = [arrival(route, to, last)];
   const lossy = lossFrom(answering);
   if (lossy !== null) {
     sentences.push(
-      `Packets are lost from ${hopText(lossy)} on, ${Math.round(lossy.lossPercent)} % there, and at every later hop too: the loss likely begins there.`,
+      `Packets are lost at ${hopText(lossy)} (${Math.round(lossy.lossPercent)} %) and at every later hop: the loss likely begins there.`,
     );
   }
   const slow = jumpAt(answering);
   if (slow !== null) {
     sentences.push(
-      `The time to answer goes up by ${durationText(slow.byMs)} at ${hopText(slow.hop)} and stays up.`,
+      `The response time increases by ${durationText(slow.byMs)} at ${hopText(slow.hop)} and stays high.`,
     );
   }
   return sentences;
@@ -45,10 +45,10 @@ function arrival(route: Traceroute, to: string, last: TracerouteHop): string {
   const why =
     route.truncationReason === null ? '' : ` (${shortenedToChars(route.truncationReason, 100)})`;
   if (!route.destinationReached) {
-    return `The trace to ${to} ends${why} after ${hopText(last)}, the last that answered: what comes after it did not, so the packets are likely dropped there or just behind.`;
+    return `The trace to ${to} ends${why} after ${hopText(last)}, the last hop that answered: packets are likely dropped there or just behind it.`;
   }
   const time = last.avgMs === null ? '' : `, which answers in ${durationText(last.avgMs)}`;
-  return `The trace reaches ${to} in ${countText(last.hop, 'hop')}${time}: the way there is open.`;
+  return `The trace reaches ${to} in ${countText(last.hop, 'hop')}${time}: the route is open.`;
 }
 
 function hopText({ hop, address, host }: TracerouteHop): string {
@@ -56,7 +56,7 @@ function hopText({ hop, address, host }: TracerouteHop): string {
   return `hop ${hop} (${name}${address})`;
 }
 
-/** Routers may limit their own answers: only loss that continues to the last hop counts. */
+/** Finds the hop where loss begins. Routers may limit their own answers: only loss up to the last hop counts. */
 function lossFrom(hops: readonly TracerouteHop[]): TracerouteHop | null {
   const firstOfTail = hops.findLastIndex(({ lossPercent }) => lossPercent < LOSS_PERCENT) + 1;
   return hops[firstOfTail] ?? null;

@@ -14,14 +14,14 @@ export interface ClosedPageParts {
 }
 
 /**
- * The answer to every address without a page that its sender may read. It is made of the request
- * alone, so it cannot tell a private page from none.
+ * The response for every address without a page that the reader may see. It depends only on the request, so it
+ * does not reveal whether a private page exists.
  */
 export function closedDocument(
   request: FastifyRequest,
   reply: FastifyReply,
   { serviceAddress, statusSite: { domains } }: ClosedPageParts,
-  /** After the form was sent. */
+  /** The result of the form, after it was sent. */
   sent: { readonly status: number; readonly note: string; readonly next: string } | null = null,
 ): FastifyReply {
   const { url = '' } = request.params as { readonly url?: string };
@@ -34,7 +34,7 @@ export function closedDocument(
       access={{
         action: `${path}/access`,
         next,
-        // The session of the service is not known at a domain of its own.
+        // A page's own domain does not have the session cookie of the service.
         signInHref: path === '' ? null : serviceAddress.path(`/sign-in?next=${returnTo}`),
         note: sent?.note ?? null,
       }}

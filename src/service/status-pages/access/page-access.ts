@@ -28,7 +28,7 @@ export interface PageAccess {
    * steps, so timing reveals nothing.
    */
   find(request: FastifyRequest, url: string): Promise<FoundPage | null>;
-  /** Like `find`, but whoever holds a token for the page may read it, even if it is private. */
+  /** Like `find`, but a token for the page gives access, even if the page is private. */
   findByToken(
     request: FastifyRequest,
     url: string,
@@ -46,7 +46,7 @@ export interface PageAccess {
   ): Promise<{ readonly token: string; readonly maxAgeSeconds: number } | 'open' | null>;
 }
 
-/** What a request says about its sender. */
+/** The facts about the sender of a request. */
 interface Reader {
   readonly user: SignedIn | null;
   readonly pageTokens: readonly string[];
@@ -55,7 +55,7 @@ interface Reader {
 export function createPageAccess(parts: PageAccessParts): PageAccess {
   const { store, clock, serviceAddress, pages, passwords, signInThrottle } = parts;
 
-  /** null for a request that shows nothing: it may read what everybody may. */
+  /** null for a request without credentials, which may read only public pages. */
   async function readerOf(request: FastifyRequest): Promise<Reader | null> {
     const pageTokens = pageTokensIn(serviceAddress, request);
     if (pageTokens.length === 0 && sessionTokenOf(serviceAddress, request) === null) return null;
@@ -64,15 +64,15 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
 
   function mayRead({ user, pageTokens }: Reader, gate: PageGate | null): boolean {
     const nowMs = clock.wallMs();
-    // Each is checked, for a page that does not exist, too.
+    // Checks each token, even for a page that does not exist, so that timing reveals nothing.
     const hasToken = pageTokens.filter((token) => isPageToken(gate, token, nowMs)).length > 0;
     const isMember = user?.memberships.some(({ accountId }) => accountId === gate?.accountId);
     return hasToken || isMember === true;
   }
 
   /**
-   * The browser, if the password was right there before: its attempts count apart from those of others,
-   * who could lock all readers out otherwise.
+   * Returns the browser if the password was right in it before. Its attempts count separately: otherwise attempts
+   * of others could lock out all readers.
    */
   async function knownDevice(request: FastifyRequest, url: string): Promise<string | null> {
     const pageTokens = pageTokensIn(serviceAddress, request);
@@ -89,7 +89,7 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
         if (found === null || !found.gate.isPrivate) return found;
       }
       const reader = await readerOf(request);
-      // From memory, so that readers are served while the database is away.
+      // Answered from memory, so that readers are served while the database is unavailable.
       if (reader !== null && mayRead(reader, pages.gateOf(url))) {
         const found = await pages.find(url);
         if (found !== null && mayRead(reader, found.gate)) return found;
@@ -107,7 +107,7 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
       const found = await access.find(request, url);
       if (found !== null) return found;
       const gate = await findGate(store, url);
-      // Also for a page that does not exist.
+      // Checked even for a page that does not exist, so that timing reveals nothing.
       const isHeld = await holdsToken({ accountId: gate?.accountId ?? '', pageId: gate?.id ?? '' });
       return isHeld ? await pages.find(url) : null;
     },
@@ -122,14 +122,14 @@ export function createPageAccess(parts: PageAccessParts): PageAccess {
         return { gate, verdict: await passwords.check(hash, password) };
       };
       const { gate, verdict } = await check().catch(async (error: unknown) => {
-        // Nothing was learnt about the password. The error counts, not one of taking the attempt back.
+        // The password was not judged. An error of uncounting the attempt must not hide the original error.
         await takeBack().catch(() => {});
         throw error;
       });
       if (gate === null || verdict === 'wrong') return null;
       await takeBack();
       if (verdict === 'open') return 'open';
-      // An outdated hash stays: another one would end the page tokens of all readers.
+      // Keeps an outdated hash: a new one would invalidate the page tokens of all readers.
       return { token: pageTokenFor(gate, clock.wallMs()), maxAgeSeconds: DEVICE_SECONDS };
     },
   };

@@ -7,7 +7,7 @@ const SECURE_PREFIX = '__Secure-';
 
 type Asked = Pick<FastifyRequest, 'protocol' | 'headers'>;
 
-/** The page tokens of a request, of the page that it is for. */
+/** The page tokens in a request for its page. */
 export function pageTokensIn(serviceAddress: ServiceAddress, request: Asked): readonly string[] {
   const start = `${nameFor(serviceAddress, request)}=`;
   return (request.headers.cookie ?? '')
@@ -18,7 +18,7 @@ export function pageTokensIn(serviceAddress: ServiceAddress, request: Asked): re
     .slice(0, MAX_PAGE_TOKENS);
 }
 
-/** A browser sends one of each path, and pages have paths of their own. */
+/** A browser sends at most one for each matching path, and each page has its own path. */
 const MAX_PAGE_TOKENS = 4;
 
 /** A Set-Cookie header: browsers send it with requests at and below the path, and no others. */

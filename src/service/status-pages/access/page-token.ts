@@ -5,13 +5,13 @@ const TOKEN_SECONDS = 7 * 86_400;
 /** How long the cookie of a page token marks the browser as one that knows the page. */
 export const DEVICE_SECONDS = 365 * 86_400;
 
-/** Takes the place of a page that does not exist: to check a page token for it takes as long. */
+/** Used for a page that does not exist, so that checking a page token takes the same time. */
 const NO_PAGE: PageGate = { accountId: '', id: '', isPrivate: true, passwordHash: null };
 const NO_PASSWORD = randomBytes(32).toString('hex');
 
 /**
- * A page token: what a reader gets for the password. It contains its end and an HMAC keyed with the
- * stored hash, so a new password ends all page tokens.
+ * Creates a page token, which a reader gets for the password. It contains its expiry and an HMAC keyed with the
+ * stored hash, so a new password invalidates all page tokens.
  */
 export function pageTokenFor(gate: PageGate, nowMs: number): string {
   const end = String(Math.floor(nowMs / 1_000) + TOKEN_SECONDS);
@@ -25,8 +25,8 @@ export function isPageToken(gate: PageGate | null, token: string, nowMs: number)
 }
 
 /**
- * The name of a browser in which the page's present password was right within DEVICE_SECONDS, by its token,
- * which may have ended since; null for any other. Takes the same time for a page that does not exist.
+ * Returns the name of a browser in which the page's current password was right within DEVICE_SECONDS, from its
+ * token, which may have expired; null for any other. Takes the same time for a page that does not exist.
  */
 export function deviceOf(gate: PageGate | null, token: string, nowMs: number): string | null {
   const endMs = endOf(gate, token);
@@ -34,7 +34,7 @@ export function deviceOf(gate: PageGate | null, token: string, nowMs: number): s
   return String(endMs);
 }
 
-/** When the token of the page ends; null for no token of it. */
+/** When the token expires; null if it is not a token of the page. */
 function endOf(gate: PageGate | null, token: string): number | null {
   const [end = '', mac = ''] = token.split('.');
   const expected = Buffer.from(macOf(gate ?? NO_PAGE, end));

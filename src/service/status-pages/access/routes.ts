@@ -22,7 +22,7 @@ const FORM = {
   schema: { hide: true },
 } as const;
 
-/** The form by which readers open a private page: it answers in the same way where there is none. */
+/** The form with which readers open a private page. It answers in the same way if there is no such page. */
 export function accessRoutes(
   parts: ClosedPageParts & { readonly pageAccess: Pick<PageAccess, 'enter'> },
 ): FastifyPluginAsync {

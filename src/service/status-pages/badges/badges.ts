@@ -7,7 +7,7 @@ import type { Badge, BadgeColor } from './draw-badge.ts';
 export const BADGE_KINDS = ['state', 'uptime', 'response-time'] as const;
 export type BadgeKind = (typeof BADGE_KINDS)[number];
 
-/** The days of an uptime badge that may be asked for; the last is the default. */
+/** The periods of an uptime badge in days; the last is the default. */
 export const BADGE_DAYS = [1, 7, 30, 90] as const;
 export type BadgeDays = (typeof BADGE_DAYS)[number];
 
@@ -19,7 +19,7 @@ const CONDITION_COLORS: Readonly<Record<ServiceCondition, BadgeColor>> = {
   PARTIAL_OUTAGE: 'orange',
   MAJOR_OUTAGE: 'red',
 };
-/** The lowest availabilities of the colours. */
+/** The lowest availability of each colour. */
 const UPTIME_COLORS: readonly (readonly [number, BadgeColor])[] = [
   [0.999, 'green'],
   [0.99, 'yellow'],
@@ -28,11 +28,11 @@ const UPTIME_COLORS: readonly (readonly [number, BadgeColor])[] = [
 ];
 const NO_DATA = { value: 'no data', color: 'gray' } as const;
 
-/** What a badge is about. */
+/** The subject of a badge. */
 export interface BadgeOf {
   readonly kind: BadgeKind;
   readonly days: BadgeDays;
-  /** null: of the page. */
+  /** The id of the service; null for the page. */
   readonly serviceId: string | null;
 }
 
@@ -56,7 +56,7 @@ export function badgeOf(state: PageState, { kind, days, serviceId }: BadgeOf): B
   return { ...subject, label: 'response time', ...responseTimeOf(services) };
 }
 
-/** The mean over the services with an availability; each counts once, however often it is checked. */
+/** The mean over the services with an availability. Each service has the same weight, however often it is checked. */
 function uptimeOf(
   services: readonly ServiceOnPage[],
   days: BadgeDays,

@@ -12,7 +12,7 @@ export const BADGE_COLORS = {
 export type BadgeColor = keyof typeof BADGE_COLORS;
 
 export interface Badge {
-  /** What the label begins with, where that may be long: it is cut first. */
+  /** The first part of the label, if it may be long; it is cut first. */
   readonly name?: string;
   readonly label: string;
   readonly value: string;
@@ -51,7 +51,7 @@ export function badgeSvg(badge: Badge): string {
   const left = Math.round(labelWidth) + 2 * PADDING;
   const width = left + Math.round(valueWidth) + 2 * PADDING;
   const title = xmlText(`${label}: ${value}`);
-  // textLength keeps the text inside of its box, whichever font there is.
+  // textLength keeps the text within its box in any font.
   const text = (middle: number, length: number, content: string): string =>
     `<text x="${middle}" y="14" textLength="${Math.round(length)}" lengthAdjust="spacingAndGlyphs">${xmlText(content)}</text>`;
   return (
@@ -75,7 +75,7 @@ function shown(text: string, maxChars: number): string {
 function widthOf(text: string): number {
   let width = 0;
   for (const { segment } of graphemes.segment(text)) {
-    // What is joined to a character takes no width of its own.
+    // Combining characters have no width of their own.
     const [char = ''] = segment;
     width += WIDTHS.find(([pattern]) => pattern.test(char))?.[1] ?? OTHER_WIDTH;
   }

@@ -30,7 +30,7 @@ export function badgeRoutes({
     if (badge === null) return notFoundDocument(reply);
     forEveryOrigin(reply, requested);
     const name = `badges/${serviceId ?? ''}/${kind}/${days}`;
-    // Labels of strangers are not kept: they would displace what others read.
+    // Badges with a label of the request are not cached: they would displace other documents.
     const document =
       label === null
         ? cached.document(name, () => badgeSvg(badge))
@@ -50,7 +50,7 @@ export function badgeRoutes({
   };
 }
 
-/** What is not understood has its default: a picture cannot say what is wrong. */
+/** Parses the query. Invalid values get their default, since a picture cannot show an error. */
 function queryOf({ query }: FastifyRequest) {
   const { label, days } = query as Readonly<Record<string, unknown>>;
   return {

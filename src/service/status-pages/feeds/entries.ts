@@ -19,9 +19,9 @@ export interface FeedEntry {
   readonly html: string;
 }
 
-/** What both forms of a feed contain. */
+/** The content of a feed in both formats. */
 export interface Feed {
-  /** A URN that never changes, whatever the page is called and wherever it is. */
+  /** A URN that never changes, even if the name or address of the page does. */
   readonly id: string;
   readonly title: string;
   readonly subtitle: string;
@@ -66,7 +66,7 @@ function incidentEntry(incident: IncidentOnPage, names: Names, base: string): Fe
   const { id, name, severity, status, startedAtMs, updates } = incident;
   return {
     id: `urn:uuid:${id}`,
-    // Readers of feeds see titles first, and many show of a changed entry nothing else.
+    // Feed readers show titles first, and many show only the title of a changed entry.
     title: status === 'RESOLVED' ? `${INCIDENT_STATUS_WORDS.RESOLVED}: ${name}` : name,
     url: `${base}/incidents/${id}`,
     category: severity,
@@ -104,7 +104,7 @@ function maintenanceEntry(
   const times = `<p>${state}: ${instantText(startMs)} to ${instantText(endMs)}</p>`;
   const text = description === null ? '' : `<p>${htmlEscaped(description)}</p>`;
   return {
-    // Each time that a window repeats is an entry of its own.
+    // Each occurrence of a window is a separate entry.
     id: `urn:uuid:${uuidOf(`${pageId} ${id} ${startMs}`)}`,
     title: `Maintenance: ${name}`,
     url: base,

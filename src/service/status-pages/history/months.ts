@@ -7,7 +7,7 @@ export interface Month {
   readonly endMs: number;
 }
 
-/** How far readers can go back, the current one included. */
+/** How many months readers can go back, including the current one. */
 const MAX_MONTHS = 36;
 
 const NAME = /^\d{4}-(?:0[1-9]|1[0-2])$/;
@@ -17,13 +17,13 @@ export function monthAt(atMs: number): Month {
   return monthOf(at.getUTCFullYear(), at.getUTCMonth());
 }
 
-/** The month that is so many months before. */
+/** The month `months` months before. */
 export function monthBefore({ startMs }: Month, months = 1): Month {
   const start = new Date(startMs);
   return monthOf(start.getUTCFullYear(), start.getUTCMonth() - months);
 }
 
-/** The month of the name; null for no name, one that is not yet, or longer ago than MAX_MONTHS. */
+/** Parses the name of a month; null if it is invalid, in the future, or more than MAX_MONTHS ago. */
 export function monthNamed(name: string, nowMs: number): Month | null {
   if (!NAME.test(name)) return null;
   const month = monthAt(Date.parse(`${name}-01T00:00:00Z`));
@@ -31,7 +31,7 @@ export function monthNamed(name: string, nowMs: number): Month | null {
   return isShown ? month : null;
 }
 
-/** The month of longest ago that readers can go back to. */
+/** The earliest month that readers can go back to. */
 export function firstMonth(nowMs: number): Month {
   return monthBefore(monthAt(nowMs), MAX_MONTHS - 1);
 }

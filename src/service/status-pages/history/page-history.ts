@@ -17,7 +17,7 @@ import { measuredServicesOf } from '../state/sql.ts';
 import type { StoredPage } from '../status-pages.ts';
 import type { Month } from './months.ts';
 
-/** An incident with all that readers see of it. */
+/** An incident with all details that readers see. */
 export interface IncidentInHistory extends Omit<IncidentOnPage, 'status'> {
   /** Markdown; null for none, and while the incident is open. */
   readonly postMortem: string | null;
@@ -33,7 +33,7 @@ interface PastEvent {
   readonly serviceIds: readonly string[];
 }
 
-/** What began in a month. */
+/** The events that began in a month. */
 export interface MonthOfHistory {
   readonly month: Month;
   /** The newest first. */
@@ -50,9 +50,9 @@ interface OfPage {
   readonly page: StoredPage;
 }
 
-/** What happened on the pages (src/service/README.md, "History"). */
+/** The history of pages (src/service/README.md, "History"). */
 export interface PageHistories {
-  /** Epoch milliseconds: what is now decides which months there are. */
+  /** The current time in epoch milliseconds, which determines the available months. */
   nowMs(): number;
   /** null for a draft, and for one that names no service of the page. */
   incident(key: OfPage & { readonly incidentId: string }): Promise<IncidentInHistory | null>;

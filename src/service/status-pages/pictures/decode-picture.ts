@@ -18,10 +18,10 @@ const MAX_HEAP_MIB = 64;
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /**
- * Decodes strangers' pictures, each in a process of its own, one at a time: what makes a decoder crash,
- * hang or grow ends that process and nothing else. The process has little time and memory, and neither
- * environment variables nor open files of the service. It is no sandbox: whoever takes over a decoder can
- * open files and connections as the user that runs the service.
+ * Decodes untrusted pictures one at a time, each in its own process: a picture that makes a decoder crash, hang
+ * or use too much memory ends only that process. The process has limited time and memory, and no environment
+ * variables or open files of the service. It is not a sandbox: code that takes over a decoder can open files and
+ * connections as the user that runs the service.
  *
  * @param workerUrl the compiled picture-worker.js
  */
@@ -102,7 +102,7 @@ function notStarted(thrown: unknown): PictureOutcome {
 
 const NOT_DECODED = refused('the picture could not be decoded');
 
-/** The process may have been deceived by what it read: nothing it wrote is trusted. */
+/** Validates the output of the process, which is not trusted: the picture may have taken over the decoder. */
 function outcomeIn(output: Buffer): PictureOutcome {
   const end = output.indexOf('\n');
   if (end < 0) return NOT_DECODED;

@@ -5,7 +5,7 @@ import { formatOf } from './picture-format.ts';
 
 /** Where the pictures of pages come from. */
 export interface PictureSource {
-  /** Never rejects. Files wait in memory for the decoder: the caller bounds how many it fetches at once. */
+  /** Never rejects. Files wait in memory for the decoder, so the caller must limit concurrent fetches. */
   fetch(kind: PictureKind, url: string, signal: AbortSignal): Promise<PictureOutcome>;
   close(): Promise<void>;
 }

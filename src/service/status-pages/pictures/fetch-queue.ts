@@ -9,10 +9,10 @@ const MAX_WAITING = 20;
 /** Bounds how many pictures this process fetches at once. */
 export interface FetchQueue {
   /**
-   * Runs the work for the picture when its turn comes, or returns what is already running or waiting for it. An
-   * account fetches one at a time, so that its slow servers leave the others to the other accounts.
+   * Queues the work for the picture, or returns the work that is already running or waiting for it. An account
+   * fetches one picture at a time, so that its slow servers do not block other accounts.
    *
-   * @returns false without the work if too many of the account wait
+   * @returns false without doing the work if too many pictures of the account wait
    */
   run(key: PictureKey, work: () => Promise<boolean>): Promise<boolean>;
   /** Resolves when nothing is running or waiting. */

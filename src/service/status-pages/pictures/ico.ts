@@ -19,8 +19,8 @@ const MAX_SIDE = 1_024;
 const UNCOMPRESSED = 0;
 
 /**
- * The largest image of an icon file, and of equal ones that with the most colours; null if the file
- * is damaged or has a bitmap of a rare form. Reads nothing outside of `file`.
+ * Returns the largest image of an icon file; among equally large ones, the one with the most colours. null if the
+ * file is damaged or has a bitmap in an unsupported format. Never reads outside of `file`.
  */
 export function largestIcon(file: Buffer): IconImage | null {
   if (file.length < HEADER_BYTES) return null;

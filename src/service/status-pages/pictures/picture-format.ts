@@ -6,10 +6,10 @@ const ACCEPTED = 'a PNG, JPEG, GIF, WebP or ICO file';
 const MAX_TEXT_BYTES = 1_024;
 
 /**
- * The format by the first bytes: the content type of a response and the name of a file are often
- * wrong, and a decoder would not look at them.
+ * Detects the format by the first bytes: the content type of a response and the name of a file are often wrong,
+ * and decoders ignore them.
  *
- * @returns or why the bytes are refused, in words that follow "the logo could not be fetched: "
+ * @returns the format, or a reason for refusing the bytes that completes "the logo could not be fetched: "
  */
 export function formatOf(
   bytes: Buffer,
@@ -35,7 +35,7 @@ function knownFormat(bytes: Buffer): PictureFormat | null {
 function problemOf(bytes: Buffer): string {
   if (bytes.length === 0) return `the response was empty: it must be ${ACCEPTED}`;
   const text = bytes.subarray(0, MAX_TEXT_BYTES).toString('latin1').toLowerCase();
-  // Rendering an SVG file means running what a stranger wrote: references, filters, entities, fonts.
+  // Rendering an SVG file would process untrusted references, filters, entities and fonts.
   if (text.includes('<svg')) return `SVG files are not accepted: use ${ACCEPTED}`;
   if (text.includes('<html') || text.includes('<!doctype html')) {
     return `the response was a web page: it must be ${ACCEPTED}`;

@@ -2,10 +2,10 @@ import type { Warning } from '../../http/resources/warnings.ts';
 import { PICTURE_KINDS, type PictureKind } from './picture.ts';
 import type { PictureState } from './pictures.sql.ts';
 
-/** By kind; a picture that nobody tried to fetch yet has none. */
+/** Keyed by kind; a picture without any attempt to fetch it is missing. */
 export type PictureStates = Readonly<Partial<Record<PictureKind, PictureState>>>;
 
-/** What a page's URLs of pictures do not show yet. */
+/** Warnings about the pictures of a page that are not shown yet. */
 export function pictureWarnings(
   urls: Readonly<Record<PictureKind, string | null>>,
   states: PictureStates,

@@ -21,17 +21,17 @@ export type PictureReply =
 /** An RGBA picture of this size needs 32 MiB, and a decoder up to three times as much. */
 const MAX_PIXELS = 8_388_608;
 const MAX_SIDE = 8_192;
-/** The process ends itself above it: a decoder that needs more has been deceived. */
+/** The process ends itself above this limit, since a decoder needs more memory only for a malicious file. */
 const MAX_RSS_BYTES = 384 * 1024 * 1024;
 const WATCH_EVERY_MS = 10;
 /** A larger PNG becomes a lossy WebP. */
 const MAX_PNG_BYTES = 128 * 1024;
 const WEBP_QUALITY = 85;
 
-/** The header's size is judged by us: the message about libvips's own limit is not for users. */
+/** We check the size in the header ourselves, because libvips's message about its own limit is not helpful. */
 const LIMITS = { limitInputPixels: false, failOn: 'error', sequentialRead: true } as const;
 
-// Decodes with no other loader, whatever the bytes look like to libvips.
+// Blocks all other loaders, whatever format libvips detects.
 sharp.block({ operation: ['VipsForeignLoad'] });
 sharp.unblock({
   operation: [

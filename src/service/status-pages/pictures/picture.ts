@@ -16,7 +16,7 @@ export type PictureOutcome = { readonly ok: true; readonly picture: Picture } | 
 
 export interface PictureFailure {
   readonly ok: false;
-  /** In words that follow "the logo could not be fetched: ". */
+  /** Completes "the logo could not be fetched: ". */
   readonly problem: string;
   /** Whether a retry cannot succeed until what is at the URL changes. */
   readonly isFinal: boolean;

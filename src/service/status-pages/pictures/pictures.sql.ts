@@ -59,8 +59,8 @@ export async function claimPicture(
 }
 
 /**
- * Pictures that `claimPicture` would claim unasked: of each account those never tried first, then by their
- * time, and the first of all accounts before the second of any.
+ * Lists pictures that `claimPicture` would claim without a request. Orders those of an account by never tried,
+ * then by due time, and takes the first picture of every account before the second of any.
  */
 export async function duePictures(
   sql: Sql,
@@ -71,7 +71,7 @@ export async function duePictures(
   }: {
     readonly atMs: number;
     readonly limit: number;
-    /** At most so many of an account. */
+    /** Maximum number of pictures of an account. */
     readonly ofAccount: number;
   },
 ): Promise<readonly PictureKey[]> {
@@ -94,7 +94,7 @@ export async function duePictures(
 
 type Attempt = PictureKey & ClaimedPicture;
 
-/** Only as long as nobody else claimed it. The account's clients learn of the new picture. */
+/** Saves the picture unless another process has claimed it since. Notifies clients of the account. */
 export async function savePicture(
   sql: Sql,
   {
@@ -117,7 +117,7 @@ export async function savePicture(
   );
 }
 
-/** Only as long as nobody else claimed it. The last picture that was fetched stays. */
+/** Saves the problem unless another process has claimed it since. Keeps the last picture that was fetched. */
 export async function savePictureProblem(
   sql: Sql,
   {
@@ -130,7 +130,7 @@ export async function savePictureProblem(
     nextAttemptAtMs,
   }: Attempt & {
     readonly problem: string;
-    /** null: not before somebody requests it. */
+    /** null: only when a user requests it. */
     readonly nextAttemptAtMs: number | null;
   },
 ): Promise<void> {
@@ -207,7 +207,7 @@ export async function deleteUnusedPictures(
   return rows.length;
 }
 
-/** What pages say of a picture. */
+/** The state of a picture that pages show. */
 export interface PictureState {
   readonly url: string;
   readonly fetchedUrl: string | null;

@@ -34,8 +34,8 @@ export interface PagePicturesParts {
 /** The logos and icons of status pages: src/service/README.md, "Pictures of status pages". */
 export interface PagePictures {
   /**
-   * Fetches those pictures of a page whose URLs were not fetched yet. Resolves when that is done, at
-   * the latest after WAIT_MS; what is not done then continues. Never rejects.
+   * Fetches the pictures of a page whose URLs were not fetched yet. Resolves when this is done, or after WAIT_MS;
+   * the work then continues in the background. Never rejects.
    */
   fetch(key: AccountKey, kinds: readonly PictureKind[]): Promise<void>;
   /** Fetches all pictures of a page again, like `fetch`, but rejects if the database is away. */
@@ -43,10 +43,10 @@ export interface PagePictures {
   /**
    * null if the page has no such picture.
    *
-   * @param hash of the picture that is wanted, where it is known: it may come from a cache
+   * @param hash of the requested picture, if known; allows the use of a cache
    */
   read(key: PictureKey, hash: string | null): Promise<StoredPicture | null>;
-  /** Fetches what is due, until the signal aborts: retries, and pictures of which this process does not know. */
+  /** Fetches due pictures until the signal aborts: retries, and pictures that other processes did not fetch. */
   maintain(signal: AbortSignal): Promise<void>;
 }
 
@@ -58,9 +58,9 @@ const SCAN_EVERY_MS = 30_000;
 const MAX_BACK_OFF_MS = 120_000;
 /** Pictures of one scan, and rows that a statement deletes. */
 const ROWS_AT_ONCE = 20;
-/** Pictures of one account in a scan: each waits for the one before, and the scan for all. */
+/** Maximum number of pictures of an account in a scan: they are fetched one after the other, and the scan waits. */
 const OF_ACCOUNT = 4;
-/** After each failure; then only when somebody asks. */
+/** The delay after each failure; afterwards only on request. */
 const RETRY_AFTER_MS = [1, 5, 30, 120, 720, 1_440, 1_440].map((minutes) => minutes * 60_000);
 /** 132 bits. */
 const HASH_CHARS = 22;
@@ -130,7 +130,7 @@ export function createPagePictures(parts: PagePicturesParts): PagePictures {
   }
 
   const fetch: PagePictures['fetch'] = async (key, kinds) => {
-    // The URL is what the request changes; the picture follows from it.
+    // Not recorded: the request changes the URL, and the picture is derived from it.
     await withoutRecorder(() => within(clock, WAIT_MS, fetchAll(key, kinds)));
   };
 

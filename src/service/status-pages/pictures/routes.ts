@@ -5,11 +5,11 @@ import { requestedPage } from '../site/requested-page.ts';
 import { PICTURE_KINDS } from './picture.ts';
 import type { PagePictures } from './pictures.ts';
 
-/** With the hash in the URL, what is there never changes. */
+/** For URLs with the hash, whose content never changes. */
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const FOR_A_WHILE = 'public, max-age=300';
 const PRIVATE = 'private, no-store';
-/** What a browser may do with a picture that it shows alone. */
+/** The content security policy for a picture that a browser opens directly. */
 const POLICY = "default-src 'none'; frame-ancestors 'none'; sandbox";
 
 /** The logo and the icon of a status page. */

@@ -4,8 +4,8 @@ import type { TrustsAddress } from '../../http/trusted-proxies.ts';
 import { type DomainRules, hostNameOf } from './domain-rules.ts';
 
 /**
- * What only agents, jobs and orchestrators ask. No reader of a page does, so it is served at every
- * host: a page that took a host of the service stops neither checks nor pings there.
+ * Paths that only agents, jobs and orchestrators request. They are served at every host, so that a page whose
+ * custom domain is a host of the service stops neither checks nor pings there.
  */
 const FOR_MACHINES = /^\/(?:agent\/v1\/|heartbeat\/|-\/|health(?:\?|$))/;
 const FOR_KEYS = /^\/v1\//;
@@ -32,7 +32,7 @@ export class CustomDomains {
     return this.#urls.get(hostNameOf(host)) ?? null;
   }
 
-  /** The page's own domain, if the request came to it; else null. */
+  /** The page's own domain if the request was sent to it; else null. */
   ownDomainOf({ host }: Pick<FastifyRequest, 'host'>, url: string): string | null {
     return this.urlAt(host) === url ? hostNameOf(host) : null;
   }
@@ -53,7 +53,7 @@ export class CustomDomains {
   };
 }
 
-/** Keys count below /v1/ only. Elsewhere, one in a header must not show readers another page. */
+/** Whether a request is for machines. Keys count only below /v1/: elsewhere a key in a header must not change the page. */
 function isForMachines(url: string, { authorization = '' }: IncomingMessage['headers']): boolean {
   return FOR_MACHINES.test(url) || (FOR_KEYS.test(url) && HAS_KEY.test(authorization));
 }

@@ -5,7 +5,7 @@ import type { ReachableAddresses } from '../../outgoing/reachable-addresses.ts';
 import type { StatusPages } from '../status-pages.ts';
 import type { DomainRules } from './domain-rules.ts';
 
-/** What a domain name leads to. */
+/** Looks up and requests a domain. */
 export interface DomainProbe {
   /** The addresses of a name, and the name that it is an alias of; none where there is no such name. */
   resolve(
@@ -52,11 +52,11 @@ export interface DomainChecks {
   check(key: AccountKey, signal: AbortSignal): Promise<DomainCheck>;
 }
 
-/** Below the page. Its answer names the page, so that another server is recognised. */
+/** A path below the page. Its response identifies the page, so that another server is recognised. */
 export const CHALLENGE_PATH = '/.well-known/vedette-status-page';
 const MAX_WAIT_MS = 15_000;
 
-/** What a page answers at CHALLENGE_PATH. No secret: feeds of public pages contain the id. */
+/** The response of a page at CHALLENGE_PATH. Not a secret: feeds of public pages contain the id. */
 export function challengeAnswer(pageId: string): string {
   return createHash('sha256').update(`status page ${pageId}`).digest('base64url');
 }
@@ -78,7 +78,7 @@ export function createDomainChecks({
           'The status page has no custom domain: set customDomain first, then check it',
         );
       }
-      // An earlier release, or another setting of the operator, may have let it be stored.
+      // An earlier release or another configuration may have allowed it to be stored.
       domainRules.refuse(customDomain);
       const signal = AbortSignal.any([unwanted, AbortSignal.timeout(MAX_WAIT_MS)]);
       const resolved = await probe.resolve(customDomain, signal);
@@ -115,7 +115,7 @@ export function createDomainChecks({
       if (http.answer === expected) {
         return problem(
           'NO_TLS',
-          `The page is served there by HTTP, but not by HTTPS (${reasonOf(https)}). Give the proxy before this service a certificate for ${customDomain}.`,
+          `The page is served there by HTTP, but not by HTTPS (${reasonOf(https)}). Install a certificate for ${customDomain} on the proxy in front of this service.`,
         );
       }
       const reached = [https, http].find(({ status }) => status !== null);
@@ -127,7 +127,7 @@ export function createDomainChecks({
       }
       return problem(
         'OTHER_SERVER',
-        `Another server answers at ${addresses.join(', ')} (${reasonOf(reached)}). ${recordAdvice(customDomain, publicUrl)} If it leads to the proxy before this service, let that proxy pass on requests for ${customDomain} with their Host.`,
+        `Another server answers at ${addresses.join(', ')} (${reasonOf(reached)}). ${recordAdvice(customDomain, publicUrl)} If it leads to the proxy in front of this service, configure that proxy to forward requests for ${customDomain} with their Host header.`,
       );
     },
   };

@@ -1,9 +1,9 @@
 import { conflict } from '../../errors.ts';
 
-/** What does not matter in the host of a request: the dot of the root (RFC 1034 3.1), and the port. */
+/** Parts of the host of a request to ignore: the dot of the root (RFC 1034 3.1) and the port. */
 const DOT_AND_PORT = /\.?(?::\d*)?$/;
 /**
- * The ends of names that are looked up in the service's own network only: those of Kubernetes
+ * Suffixes of names that exist only in the service's own network: those of Kubernetes
  * (.svc, .svc.cluster.local), RFC 6761 6.3, RFC 6762 3, and .internal, which ICANN reserves.
  */
 const INTERNAL_NAME = /\.(?:svc|internal|local|localhost)$/;
@@ -23,9 +23,9 @@ export interface DomainRulesOptions {
 }
 
 /**
- * Which custom domains pages can have: none that is a host of the service itself, because a page would hide
- * the service there, and only those that the operator allows (src/service/README.md, "Hosts of the service"
- * and "Whose custom domain it is").
+ * Decides which custom domains pages can have: only those that the operator allows, and no host of the service
+ * itself, because a page would hide the service there (src/service/README.md, "Hosts of the service" and "Whose
+ * custom domain it is").
  */
 export class DomainRules {
   readonly #own: ReadonlySet<string>;
@@ -67,8 +67,8 @@ export class DomainRules {
 }
 
 /**
- * Refuses the host at which a request reached the service: it is one of its hosts, whether or not the
- * operator listed it.
+ * Refuses the host at which a request reached the service: it is a host of the service even if the operator did not
+ * list it.
  *
  * @throws ServiceError 409
  */

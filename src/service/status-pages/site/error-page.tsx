@@ -10,7 +10,7 @@ const FAULT = {
   text: 'Something went wrong in the service that shows it. Try again in a few minutes.',
 } as const;
 
-/** An error for a person who opens a page. It does not depend on the page, which may be private. */
+/** An error page for readers. It does not depend on the status page, which may be private. */
 export function errorDocument(error: ServiceError, reply: FastifyReply): FastifyReply {
   return reply
     .headers({

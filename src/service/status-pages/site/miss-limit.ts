@@ -6,8 +6,8 @@ import { RateLimit } from '../../http/rate-limit.ts';
 const MAX_MISSES = 300;
 
 /**
- * Bounds how often one client looks up what is not there, or names a new host for a page: each time
- * asks the database, or makes a document anew.
+ * Limits how often one client may request pages that do not exist, or use a new host for a page: each time
+ * the database is queried or a document is created.
  */
 export class MissLimit {
   readonly #limit: RateLimit;
@@ -25,7 +25,7 @@ export class MissLimit {
     this.#limit.check(normalizeIP(ip));
   }
 
-  /** Nothing was there, or the host was new. */
+  /** Call it if nothing was found, or the host was new. */
   count({ ip }: Pick<FastifyRequest, 'ip'>): void {
     this.#limit.count(normalizeIP(ip));
   }

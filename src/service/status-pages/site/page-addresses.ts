@@ -1,8 +1,8 @@
 import { LruCache } from '../../../runtime/lru-cache.ts';
 
 /**
- * For each page. With PUBLIC_URL there are at most three: that of the service and, by HTTP and HTTPS,
- * the page's own domain. Without it, whoever sends a request names the host.
+ * Maximum number of addresses for each page. With PUBLIC_URL there are at most three: that of the service, and the
+ * page's own domain by HTTP and HTTPS. Without it, the client chooses the host.
  */
 const MAX_ADDRESSES = 4;
 /** Longer than any host, port and path of a page. */
@@ -16,8 +16,8 @@ interface IndexedAddress {
 }
 
 /**
- * The addresses of each page for which its documents are kept: the latest ones. Documents are kept by
- * the index of their address, so that those of a new one replace those of the one that it displaced.
+ * The latest addresses of each page, for which documents are cached. Documents are keyed by the index of their
+ * address, so that documents for a new address replace those for the displaced one.
  */
 export class PageAddresses {
   /** By the id of the page, the least recently used address first. */

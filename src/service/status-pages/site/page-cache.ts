@@ -20,13 +20,13 @@ export interface FoundPage {
   readonly page: StoredPage;
 }
 
-/** A document of a page as it is sent. */
+/** An encoded document of a page. */
 export interface PageDocument extends Encoded {
-  /** How long ago its state was read, if no newer one can be; else 0. */
+  /** The age of its state if no newer one can be read; else 0. */
   readonly staleMs: number;
 }
 
-/** A page with its present state. */
+/** A page with its current state. */
 export interface CachedPage {
   readonly state: PageState;
   /** Whether a newer state could not be read. */
@@ -47,7 +47,7 @@ export interface PageCacheParts {
   readonly pageStates: PageStates;
 }
 
-/** The most services on all pages whose state is kept; each has the counts of 90 days, about 10 KB. */
+/** Maximum number of services on all cached pages; each has the counts of 90 days, about 10 KB. */
 const MAX_SERVICES = 5_000;
 /** For histories and incidents in all their encodings. */
 const MAX_HISTORY_BYTES = 16 * 1024 * 1024;
@@ -101,21 +101,21 @@ export class PageCache {
   set isFollowed(isFollowed: boolean) {
     this.#isFollowed = isFollowed;
     this.#isCutOff = false;
-    // What was read before may have changed without an announcement.
+    // Pages that were read before may have changed without an announcement.
     this.pagesChanged(null);
   }
 
   /**
-   * To be called when the connection that announces changes is lost: until `isFollowed` is set again, pages
-   * are read again once a second.
+   * Call it when the connection that announces changes is lost: until `isFollowed` is set again, pages are read
+   * again once a second.
    */
   announcementsLost(): void {
     this.#isCutOff = true;
   }
 
   /**
-   * To be called when status pages of an account changed, were added or deleted: they are read again at
-   * once, because they may be private now, or have another password.
+   * Call it when status pages of an account were changed, added or deleted: they are read again at once, because
+   * they may now be private or have another password.
    *
    * @param accountId null for all accounts
    */
@@ -127,7 +127,7 @@ export class PageCache {
   }
 
   /**
-   * To be called when something that pages of an account show changed, such as the state of a check.
+   * Call it when something that pages of an account show has changed, such as the state of a check.
    *
    * @param accountId null for all accounts
    */
@@ -146,12 +146,12 @@ export class PageCache {
     }
   }
 
-  /** As far as it is in memory; else null. */
+  /** The gate of the page if it is in memory; else null. */
   gateOf(url: string): PageGate | null {
     return this.#entries.get(url)?.page.known?.gate ?? null;
   }
 
-  /** Whether not everybody may read a page with this name, or there is none. */
+  /** Whether it is known that no public page has this name. */
   isKnownUnreadable(url: string): boolean {
     return this.#isFollowed && !this.#isCutOff && this.unreadable.has(url);
   }
@@ -201,8 +201,8 @@ export class PageCache {
   }
 
   /**
-   * A document of a page that does not follow from its state: a history or an incident. It is made when
-   * it is first asked for, made again after a change, and kept while that is not possible.
+   * Returns a document of a page that does not depend on its state: a history or an incident. Creates it at the first
+   * request and again after a change, and keeps the old one while that is not possible.
    *
    * @param name names the document among those of the page
    * @param make returns null if there is no such document

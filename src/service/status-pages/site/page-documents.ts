@@ -6,15 +6,15 @@ import type { PageAddresses } from './page-addresses.ts';
 
 /** For documents in all their encodings. */
 const MAX_BYTES = 64 * 1024 * 1024;
-/** About the size of what is kept beside a document. */
+/** The approximate size of the data that is kept with a document. */
 const ENTRY_BYTES = 1_024;
 
-/** What a document takes of the memory. */
+/** The memory that a document takes, in bytes. */
 export function bytesOf({ plain, packed }: Encoded): number {
   return ENTRY_BYTES + plain.length + packed.br.length + packed.gzip.length;
 }
 
-/** What a document is made of. */
+/** The source of a document. */
 export interface DocumentSource {
   readonly page: StoredPage;
   readonly state: PageState;
@@ -32,7 +32,7 @@ interface MadeDocument {
   readonly encoded: Encoded;
 }
 
-/** Documents of pages that follow from their states, each as it was last made. */
+/** Caches documents that are derived from the states of pages. */
 export class PageDocuments {
   readonly #addresses: PageAddresses;
   readonly #made = new LruCache<MadeDocument>(MAX_BYTES);
@@ -65,7 +65,7 @@ export class PageDocuments {
   }
 }
 
-/** Numbers objects: what was made of one is recognised later without referring to it. */
+/** Numbers objects, in order to recognise later what was derived from an object without referring to it. */
 class Versions {
   readonly #numbers = new WeakMap<object, number>();
   #last = 0;

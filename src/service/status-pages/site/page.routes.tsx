@@ -7,7 +7,7 @@ import { policyOf, sendDocument } from './send-document.ts';
 import type { StatusSite } from './site.ts';
 import { StatusPageView } from './view/status-page.tsx';
 
-/** Pages come from memory: a limit would cost more than they do. */
+/** Pages are served from memory: a rate limit would cost more than the page. */
 export const OPEN = { config: { public: true, rateLimit: false }, schema: { hide: true } } as const;
 export const HTML = 'text/html; charset=utf-8';
 

@@ -3,7 +3,7 @@ import type { ServiceAddress } from '../../http/access/service-address.ts';
 import type { StoredPage } from '../status-pages.ts';
 import type { CustomDomains } from './custom-domains.ts';
 
-/** Where a page is for the sender of a request. */
+/** The address of a page as the sender of a request sees it. */
 export interface PageAddress {
   /** Absolute, without a slash at its end: https://host/status/acme or https://status.acme.com. */
   readonly base: string;
@@ -28,7 +28,7 @@ export function pageAddress(
 ): PageAddress {
   const domain = domains.ownDomainOf(request, url);
   if (domain !== null) {
-    // Not the Host header, whose port and case the sender chose: caches would hand it to others.
+    // Does not use the Host header, whose port and case the sender chooses: caches would serve it to others.
     return { base: `${serviceAddress.isHttps(request) ? 'https' : 'http'}://${domain}`, path: '' };
   }
   const name = encodeURIComponent(url);

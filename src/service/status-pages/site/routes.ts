@@ -52,12 +52,12 @@ export function statusSiteRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsy
       },
       { prefix: '/status/:url' },
     );
-    // For everybody: who may read a page is what it is about.
+    // Public: these routes decide who may read a page.
     await app.register(accessRoutes(parts), { prefix: '/status/:url' });
   };
 }
 
-/** By which a check of a domain sees that it leads here; also for private pages, and nowhere else. */
+/** Lets a check of a domain recognise that the domain leads here, also for private pages. */
 function challengeRoutes(parts: StatusSiteRoutesParts): FastifyPluginAsync {
   const { pages, domains } = parts.statusSite;
   return async (app) => {
@@ -82,7 +82,7 @@ function findPages(app: FastifyInstance, parts: StatusSiteRoutesParts, misses: M
   async function found(request: FastifyRequest): Promise<RequestedPage | null> {
     const { url = '', token = '' } = request.params as { readonly url?: string; token?: string };
     const { statusPageByToken = false } = request.routeOptions.config;
-    // Pages for everybody that are in memory cost nothing, whatever else their readers looked up.
+    // Public pages in memory cost nothing, so they are exempt from the limit.
     if (pages.gateOf(url)?.isPrivate !== false) misses.check(request);
     const readable = statusPageByToken
       ? await pageAccess.findByToken(request, url, async (page) => {
@@ -93,7 +93,7 @@ function findPages(app: FastifyInstance, parts: StatusSiteRoutesParts, misses: M
     if (readable === null) return null;
     const { gate, page } = readable;
     const address = pageAddress(request, url, { serviceAddress, domains });
-    // Without PUBLIC_URL a client can make up hosts, and each has documents of its own.
+    // Without PUBLIC_URL, clients can invent hosts, and each host has its own documents.
     if (pages.addresses.displaces(page.id, address.base)) {
       misses.check(request);
       misses.count(request);

@@ -6,7 +6,7 @@ import type { RequestedPage } from './requested-page.ts';
 
 /** Caches in between may serve it for 15 s, and for a minute more while they ask again. */
 const SHARED = 'public, max-age=15, stale-while-revalidate=60';
-/** Only those may read it who may read the page, now. */
+/** Must not be cached, since access to the page may change. */
 const PRIVATE = 'private, no-store';
 
 export interface SentAs {
@@ -23,7 +23,7 @@ export function sendDocument(
   { type, page: { page } }: SentAs,
 ) {
   const { staleMs = 0 } = document;
-  // RFC 9111 5.1. What is up to date counts as read just now.
+  // RFC 9111 5.1. A current document has the age 0.
   if (staleMs > 0) reply.header('age', Math.floor(staleMs / 1_000));
   reply.header('content-security-policy', policyOf(page.fields)).type(type);
   return sendEncoded(request, reply, document, page.fields.isPrivate ? PRIVATE : SHARED);

@@ -21,7 +21,7 @@ export interface StatusSiteParts {
   readonly domainRules: DomainRules;
 }
 
-/** What readers see of status pages (src/service/README.md, "Pages that people open"). */
+/** The site with the status pages for readers (src/service/README.md, "Pages that people open"). */
 export interface StatusSite {
   readonly pages: PageCache;
   readonly domains: CustomDomains;
@@ -32,7 +32,7 @@ export interface StatusSite {
 }
 
 const MAX_DOMAINS = 10_000;
-/** In case a notification was lost. */
+/** How often to read the domains, in case a notification was lost. */
 const READ_DOMAINS_MS = 60_000;
 const RETRY_MS = 1_000;
 
@@ -61,7 +61,7 @@ export function createStatusSite(parts: StatusSiteParts): StatusSite {
       } catch (error) {
         log.warn(`custom domains could not be read, trying again: ${messageOf(error)}`);
       }
-      // Many changes at once lead to one reading.
+      // Combines many concurrent changes into one reading.
       await sleep(clock, RETRY_MS, signal);
     }
   }
@@ -71,7 +71,7 @@ export function createStatusSite(parts: StatusSiteParts): StatusSite {
     while (!signal.aborted && ends.length === 0) {
       try {
         const onGap = (): void => {
-          // What was read before is read again, too.
+          // Also marks all cached pages as outdated.
           pages.isFollowed = true;
           domainsChanged.ring();
         };

@@ -1,16 +1,16 @@
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/wait.ts';
 
-/** A value is read again at most this often, however often it changes, unless that is urgent. */
+/** The minimum interval between two reads of a value, however often it changes, unless the change is urgent. */
 const MIN_INTERVAL_MS = 1_000;
-/** A value without a known change is read again after this time: not every change is announced. */
+/** A value is read again after this time even without a known change, because not every change is announced. */
 const MAX_AGE_MS = 30_000;
 /** How long a request waits for a newer value if there is an older one. */
 const MAX_WAIT_MS = 1_000;
 
 export interface CachedValue<Value> {
   readonly value: Value;
-  /** How long ago it was read, if no newer one could be; else 0. */
+  /** The age of the value if no newer one could be read; else 0. */
   readonly staleMs: number;
 }
 
@@ -20,7 +20,7 @@ export interface StaleWhileRevalidateParts {
   readonly isFollowed: () => boolean;
   /** Whether announcements are lost for now: a value may then be MIN_INTERVAL_MS old. */
   readonly isCutOff: () => boolean;
-  /** Called when a value that is kept could not be read again. */
+  /** Called when a cached value could not be read again. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -41,14 +41,14 @@ export class StaleWhileRevalidate<Value> {
     this.#parts = parts;
   }
 
-  /** To be called when the value may have changed. */
+  /** Call it when the value may have changed. */
   invalidate(): void {
     this.#isInvalid = true;
   }
 
   /**
-   * Like `invalidate`, for a value that must not be shown any longer: it is read again at once, and what is
-   * being read now is not used.
+   * Like `invalidate`, for a value that must no longer be shown: it is read again at once, and the result of a read
+   * in progress is discarded.
    */
   invalidateNow(): void {
     this.#isInvalid = true;
@@ -56,7 +56,7 @@ export class StaleWhileRevalidate<Value> {
   }
 
   /**
-   * @param read called where the value has to be read; not kept, nor what it refers to
+   * @param read called if the value has to be read; no reference to it is kept
    * @throws what `read` throws, where there is no value yet
    */
   async get(read: () => Promise<Value>): Promise<CachedValue<Value>> {
@@ -75,7 +75,7 @@ export class StaleWhileRevalidate<Value> {
     return this.#shown(this.#kept ?? kept);
   }
 
-  /** The value that is there; null without any. */
+  /** The cached value; null without one. */
   get known(): Value | null {
     return this.#kept?.value ?? null;
   }
@@ -110,7 +110,7 @@ export class StaleWhileRevalidate<Value> {
     done.abort();
   }
 
-  /** One reading at a time, for all who wait. */
+  /** Reads once for all concurrent callers. */
   #read(read: () => Promise<Value>): Promise<Value> {
     if (this.#reading !== null) return this.#reading;
     this.#begunMs = this.#parts.clock.monotonicMs();
@@ -133,7 +133,7 @@ export class StaleWhileRevalidate<Value> {
     return reading;
   }
 
-  /** Reads again where `invalidateNow` was called meanwhile. */
+  /** Reads again if `invalidateNow` was called in the meantime. */
   async #readCurrent(
     read: () => Promise<Value>,
   ): Promise<{ readonly value: Value; readonly readMs: number }> {

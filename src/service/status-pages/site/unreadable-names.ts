@@ -3,9 +3,8 @@ import { LruCache } from '../../../runtime/lru-cache.ts';
 const MAX_NAMES = 10_000;
 
 /**
- * Names in page addresses without a page that everybody may read, as the database last said. Whether a
- * name has a private page or none makes no difference, not even to how long it stays: a look-up takes
- * longer, so anybody could tell them apart by time otherwise.
+ * Caches names in page addresses that have no public page. Treats names with a private page and names without a page
+ * alike, including the time that they stay cached: otherwise the time of a request would reveal private pages.
  */
 export class UnreadableNames {
   #names = new LruCache<true>(MAX_NAMES);
@@ -15,24 +14,23 @@ export class UnreadableNames {
     return this.#names.get(url) !== undefined;
   }
 
-  /** How often pages have changed: to be read before a name is looked up. */
+  /** The number of changes of pages. Read it before looking up a name. */
   get changes(): number {
     return this.#changes;
   }
 
   /**
-   * To be called after a look-up. Does nothing where pages have changed since, which the look-up may
-   * have missed.
+   * Call it after a look-up. Does nothing if pages have changed since, because the look-up may have missed the change.
    *
-   * @param changes their number before the look-up
+   * @param changes the value of `changes` before the look-up
    */
   add(url: string, changes: number): void {
     if (changes === this.#changes) this.#names.set(url, true);
   }
 
   /**
-   * To be called when pages of any account changed: a private one may be open now, and a new one may
-   * have any name that no page had.
+   * Call it when pages of any account changed: a private page may now be public, and a new page may have any name
+   * that no page had.
    */
   pagesChanged(): void {
     this.#changes += 1;

@@ -4,13 +4,13 @@ const MAX_NAMED = 10;
 /** The services of a page that something affects, as readers see them. */
 export interface AffectedServices {
   readonly names: readonly string[];
-  /** What follows the names, such as `and 3 others`, or stands for them all; empty for nothing. */
+  /** The text after the names, such as `and 3 others`, or instead of all names; may be empty. */
   readonly rest: string;
 }
 
 /**
- * @param ids of other pages' services, too
- * @param names of the services of the page, by id
+ * @param ids the affected services, which may belong to other pages
+ * @param names the names of the services of the page, by id
  */
 export function affectedServices(
   ids: readonly string[],

@@ -29,7 +29,7 @@ export interface TimedCondition {
   readonly sinceMs: number | null;
 }
 
-/** The worse of both; of equal ones that which began earlier. */
+/** Returns the worse of two conditions; of equal ones, the one that began earlier. */
 export function worse(one: TimedCondition, other: TimedCondition): TimedCondition {
   const order =
     SERVICE_CONDITIONS.indexOf(one.condition) - SERVICE_CONDITIONS.indexOf(other.condition);
@@ -37,7 +37,7 @@ export function worse(one: TimedCondition, other: TimedCondition): TimedConditio
   return { ...one, sinceMs: leastOf([one.sinceMs, other.sinceMs]) };
 }
 
-/** A check or heartbeat, as far as conditions depend on it. */
+/** The facts about a check or heartbeat on which conditions depend. */
 export interface MeasuringCheck {
   readonly isHeartbeat: boolean;
   readonly state: CheckState;
@@ -45,15 +45,15 @@ export interface MeasuringCheck {
   readonly sinceMs: number | null;
   /** The slot of the last run that judged the target; null before it. */
   readonly judgedAtMs: number | null;
-  /** After this time without a run that judges the target, its state is not known any more. */
+  /** After this time without a run that judges the target, its state is unknown. */
   readonly staleAfterMs: number;
   /** How many locations it has. */
   readonly locations: number;
-  /** Where its latest runs failed, one for each location; only read for the rule LOCATIONS. */
+  /** The slots of the failed latest runs, one for each location; only used for the rule LOCATIONS. */
   readonly failedAtMs: readonly number[];
 }
 
-/** What one check says of its service. */
+/** The condition of a service according to one check. */
 export interface CheckCondition {
   readonly says: 'failing' | 'degraded' | 'passing' | 'unknown' | 'maintenance' | 'nothing';
   readonly sinceMs: number | null;
@@ -77,7 +77,7 @@ export function conditionOfCheck(
   if (state === 'paused') return { says: 'nothing', sinceMs };
   if (maintenanceSinceMs !== null) return { says: 'maintenance', sinceMs: maintenanceSinceMs };
   if (state === 'unknown') return { says: 'unknown', sinceMs };
-  // A heartbeat is judged by the service itself, all the time.
+  // The service itself judges heartbeats continuously, so their state never becomes stale.
   if (isHeartbeat) return { says: state, sinceMs };
   if (judgedAtMs === null || judgedAtMs < nowMs - check.staleAfterMs) {
     return { says: 'unknown', sinceMs: judgedAtMs };
@@ -89,7 +89,7 @@ export function conditionOfCheck(
   return state === 'degraded' ? { says: state, sinceMs } : { says: 'passing', sinceMs: null };
 }
 
-/** In how many locations the check must fail: not in more than it has. */
+/** In how many locations the check must fail; limited to the number of its locations. */
 function locationsNeeded(
   { failureLocations }: FailureRuleOf,
   { locations }: Pick<MeasuringCheck, 'locations'>,
@@ -98,10 +98,10 @@ function locationsNeeded(
 }
 
 /**
- * The share of failed runs, from 0 to 1, that as many locations reach as the rule LOCATIONS demands: they
- * failed at once in no greater share.
+ * Returns the share of failed runs, from 0 to 1, that at least as many locations reach as the rule LOCATIONS
+ * requires: an upper bound for the share in which they failed at the same time.
  *
- * @param ofLocations the runs of a check, one entry for each location
+ * @param ofLocations the runs of a check by location
  */
 export function failedShareOf(
   rule: FailureRuleOf,
@@ -115,7 +115,7 @@ export function failedShareOf(
   return shares[locationsNeeded(rule, check) - 1] ?? 0;
 }
 
-/** The condition of a service that only these checks decide, of which there is at least one. */
+/** The condition of a service according to its checks, of which there is at least one. */
 export function conditionByChecks(
   failureRule: FailureRule,
   checks: readonly CheckCondition[],
@@ -139,7 +139,7 @@ export function conditionByChecks(
   return { condition: 'UNKNOWN', sinceMs: greatestOf(unknown) };
 }
 
-/** The condition of a service by its open incidents. */
+/** The condition of a service according to its open incidents. */
 export function conditionByIncidents(
   incidents: readonly { readonly severity: IncidentSeverity; readonly startedAtMs: number }[],
 ): TimedCondition {

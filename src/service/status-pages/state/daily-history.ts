@@ -19,8 +19,7 @@ export const HISTORY_DAYS = 90;
 /** The names of windows on one day. */
 const MAX_NAMES = 20;
 /**
- * The days before today are read again after this time: only results that arrive late change them. The
- * current day is always read.
+ * How long past days are cached: only results that arrive late change them. The current day is always read.
  */
 const PAST_DAYS_MS = 60_000;
 /** Bounds the memory: about 5 KiB for each service. */
@@ -70,7 +69,7 @@ export interface HistoryQuery {
 }
 
 export interface Histories {
-  /** The history of each of the services, by id. Those of which nothing was measured have none. */
+  /** The history of each of the services, by id. Services without measurements are missing. */
   read(sql: Sql, query: HistoryQuery): Promise<ReadonlyMap<string, ServiceHistory>>;
 }
 
@@ -137,7 +136,7 @@ export function createHistories({
   };
 }
 
-/** Digest of everything on which past days depend, except the runs. */
+/** A digest of everything that past days depend on, except the runs. */
 function fingerprintOf({ services, windowsVersion }: HistoryQuery, todayMs: number): string {
   const measured = services.map(({ id, rule, checks }) => [
     id,

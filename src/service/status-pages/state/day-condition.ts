@@ -5,7 +5,7 @@ import type { FailureRule } from '../../../model/status-page/status-page.ts';
 export interface DayRuns {
   /** Outside of maintenance. */
   readonly runs: number;
-  /** With the rule LOCATIONS as many as `failedShareOf` says. */
+  /** With the rule LOCATIONS: computed by `failedShareOf`. */
   readonly failures: number;
   readonly degraded: number;
   /** The least share of failures that one of its checks had, from 0 to 1; 0 if one of them had no runs. */
@@ -17,7 +17,7 @@ const MAJOR_SHARE = 0.5;
 const PARTIAL_SHARE = 0.05;
 const DEGRADED_SHARE = 0.05;
 
-/** The condition of a day by its runs: UNKNOWN without any, whatever slots were missed. */
+/** The condition of a day according to its runs: UNKNOWN without runs, even if slots were missed. */
 export function conditionOfDay(failureRule: FailureRule, day: DayRuns): ServiceCondition {
   if (day.runs === 0) return 'UNKNOWN';
   if (day.leastShare >= MAJOR_SHARE) return 'MAJOR_OUTAGE';

@@ -34,7 +34,7 @@ export interface CheckOfHistory {
   readonly tags: readonly string[];
   /** How many locations it has. */
   readonly locations: number;
-  /** How much of a day one run stands for: its period, or its share of it where locations run in parallel. */
+  /** The time that one run stands for, in milliseconds: its period, or a share of it if locations run in parallel. */
   readonly runMs: number;
   readonly windows: readonly KnownWindow[];
 }
@@ -64,7 +64,7 @@ export async function countDays(
     readonly accountId: string;
     readonly services: readonly MeasuredOfHistory[];
     readonly days: number;
-    /** Not the time of each statement, which may be of the next day. */
+    /** The same for all statements, since a later statement may run on the next day. */
     readonly nowMs: number;
   },
 ): Promise<readonly (readonly DayCounts[])[]> {
@@ -93,7 +93,7 @@ export async function countDays(
       days,
       nowMs,
     });
-    // Only these may have to be left out.
+    // Only runs in these hours may have to be excluded.
     const spans = batch.flatMap(({ check: { id, windows } }) =>
       (windows.length === 0 ? [] : (runs.get(id) ?? []))
         .filter(({ failures }) => failures > 0)
@@ -176,7 +176,7 @@ function add(
   into.failures += day.failures;
   into.degraded += day.degraded;
   into.missed += day.missed;
-  // Checks may fail at the same time: their times are no sum.
+  // Uses the maximum instead of the sum, since checks may fail at the same time.
   const longest = (known: number, runs: number) => Math.min(DAY_MS, Math.max(known, runs * runMs));
   into.failingMs = longest(into.failingMs, day.failures);
   into.degradedMs = longest(into.degradedMs, day.degraded);

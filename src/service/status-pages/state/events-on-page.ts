@@ -6,7 +6,7 @@ import type { Sql } from '../../database/store.ts';
 import { type PublicIncident, publicUpdatesOf } from '../../incidents/shared.sql.ts';
 import type { KnownWindow } from './maintenance.ts';
 
-/** How far back and ahead a page shows what is not going on now. */
+/** How many days back and ahead a page shows past and future events. */
 export const NEAR_DAYS = 14;
 export const NEAR_MS = NEAR_DAYS * DAY_MS;
 const MAX_UPDATES = 50;

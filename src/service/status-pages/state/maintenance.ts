@@ -25,13 +25,12 @@ export interface KnownWindow {
 export interface MaintenanceTimes {
   /** For a check or a service with these tags. */
   windowsFor(tags: readonly string[]): readonly KnownWindow[];
-  /** Another text where a window is another one, or has changed. */
+  /** Changes whenever a window is added, removed or changed. */
   readonly version: string;
 }
 
 /**
- * A window concerns the checks that it pauses, and those whose alerts it silences: either says that work is
- * going on there.
+ * A window concerns the checks that it pauses and those whose alerts it silences: both mean maintenance.
  *
  * @param fromMs the beginning of the days; `nowMs` is in the last one
  */

@@ -13,7 +13,7 @@ import {
 export interface MeasuredCheck extends MeasuringCheck {
   readonly id: string;
   readonly tags: readonly string[];
-  /** How much time one run stands for; of a heartbeat, whose minutes count, a minute. */
+  /** The time that one run stands for, in milliseconds; one minute for a heartbeat. */
   readonly runMs: number;
   /** The maintenance windows that concern the check. */
   readonly windows: readonly KnownWindow[];
@@ -32,7 +32,7 @@ export interface Measurement {
 
 /** Bounds a statement. */
 const CHECKS_AT_ONCE = 1_000;
-/** A check that no run judged for so many of its slots, and for so long, is not known any more. */
+/** The state of a check becomes unknown after this many slots without a run that judged the target. */
 const STALE_SLOTS = 3;
 const STALE_MS = 600_000;
 
@@ -113,7 +113,7 @@ function idsByEachTag(
   return ids;
 }
 
-/** Where locations run the slots in rotation, each of them has had a turn. */
+/** With rotating locations, allows for one rotation over all of them. */
 function staleAfterMs({ periodMs, runParallel, locations }: StoredCheckState): number {
   const slots = STALE_SLOTS * (runParallel ? 1 : Math.max(1, locations));
   return Math.max(STALE_MS, slots * periodMs);

@@ -40,7 +40,7 @@ export type { ServiceCondition } from '../../../model/incident/status-page-incid
 export type { ServiceHistory } from './daily-history.ts';
 export type { IncidentOnPage, MaintenanceOnPage } from './events-on-page.ts';
 
-/** What readers see of a status page at one moment. */
+/** The state of a status page for readers at one moment. */
 export interface PageState {
   /** Epoch milliseconds. */
   readonly readAtMs: number;
@@ -83,11 +83,11 @@ export interface PageStatesParts {
   readonly outdatedStates: Pick<OutdatedStates, 'refresh'>;
 }
 
-/** What readers of status pages see: src/service/README.md, "Conditions of services". */
+/** Reads the states of status pages: src/service/README.md, "Conditions of services". */
 export interface PageStates {
   /** null for a page that does not exist. */
   read(key: AccountKey): Promise<PageState | null>;
-  /** The conditions alone, without histories; null for a page that does not exist. */
+  /** Reads only the conditions, without histories; null for a page that does not exist. */
   conditions(key: AccountKey): Promise<PageConditions | null>;
 }
 
@@ -102,7 +102,7 @@ const MAX_PAST_INCIDENTS = 50;
 /** Within HISTORY_DAYS; the newest. */
 const MAX_INCIDENTS = 1_000;
 
-/** A service with all that its condition follows from. */
+/** A service with everything that its condition depends on. */
 interface KnownService extends Measurement {
   readonly incidents: readonly PublicIncident[];
   /** The windows that concern it or one of its checks. */
@@ -229,7 +229,7 @@ export function createPageStates(parts: PageStatesParts): PageStates {
   };
 }
 
-/** A snapshot has the service of every card, so this is never read. */
+/** Never used, because a snapshot contains the service of every card. */
 const NOT_KNOWN = {
   current: { condition: 'UNKNOWN', sinceMs: null } satisfies TimedCondition,
   responseTimeMs: null,

@@ -8,7 +8,7 @@ import {
 } from '../../checks/shared.sql.ts';
 import type { Sql } from '../../database/store.ts';
 
-/** What measures a service. */
+/** A service and what measures it. */
 export type MeasuredService = {
   readonly id: string;
   /** Checks and heartbeats. */
@@ -97,8 +97,8 @@ export function checkStatesOf(
 const MAX_LATEST_RUNS = 2_000;
 
 /**
- * The slots of the latest run in each location, as far as it failed. A location without a run since
- * `sinceMs` has none: it says nothing.
+ * Returns the slots of the latest runs that failed, one for each location. Ignores locations without a run since
+ * `sinceMs`.
  */
 export async function failedLocationsOf(
   sql: Sql,

@@ -14,7 +14,7 @@ const CHECKS_AT_ONCE = 250;
 
 type Measured = Pick<Measurement, 'service' | 'checks'>;
 
-/** What the services of pages usually take to respond. */
+/** The usual response times of services on pages. */
 export interface UsualTimes {
   /** By the id of the service, in milliseconds; those without a measured time are missing. */
   read(page: AccountKey, services: readonly Measured[]): Promise<ReadonlyMap<string, number>>;

@@ -68,8 +68,8 @@ export function webhookUrlOf(text: string): string | null {
 const WITHOUT_DOTS = ['gmail.com', 'googlemail.com'];
 
 /**
- * What is counted: the host of a URL, or the mailbox of which an email address is an alias by its tag
- * (RFC 5233) or its dots. Only for counting: mails go to the address as it was given.
+ * Returns the subject for throttling: the host of a URL, or the mailbox of an email address without its tag
+ * (RFC 5233) and dots. Used only for counting: mails are sent to the address as given.
  */
 export function throttleAddressOf(kind: SubscriberKind, address: string): string {
   // With the dot of the root it is the same host.
@@ -81,7 +81,7 @@ export function throttleAddressOf(kind: SubscriberKind, address: string): string
     : `${mailbox}@${domain}`;
 }
 
-/** Enough to recognise an address that one knows. */
+/** Masks an address so that a person who knows it can recognise it. */
 export function maskedAddress(kind: SubscriberKind, address: string): string {
   if (kind === 'webhook') return `${new URL(address).origin}/…`;
   const at = address.lastIndexOf('@');

@@ -54,7 +54,7 @@ export interface SubscriptionPagesParts {
 }
 
 /**
- * Where people and programs subscribe to a status page, inside the site of status pages:
+ * The routes with which people and programs subscribe to a status page, within the site of status pages:
  * src/service/README.md, "Subscribers".
  */
 export function subscriptionPagesRoutes(parts: SubscriptionPagesParts): FastifyPluginAsync {
@@ -269,7 +269,7 @@ function subscribedPage(request: FastifyRequest): SubscribedPage {
     accountId,
     pageId: page.id,
     name: page.fields.name,
-    // Whoever sends the request chooses the port of its Host header.
+    // Removes the port: the client chooses the port in the Host header.
     base: isOnOwnDomain ? `${new URL(base).protocol}//${new URL(base).hostname}` : base,
     isOnOwnDomain,
     serviceIds: choosableServices(requested).map(({ id }) => id),

@@ -36,7 +36,7 @@ const NOT_PUBLIC = [
 ];
 
 /**
- * Strangers name these addresses, so they must be public, whatever the operator allows to accounts.
+ * Anybody can enter the addresses of webhooks, so they must be public, regardless of what accounts may reach.
  *
  * @param denied by the operator in addition (DELIVERY_DENY)
  */

@@ -6,7 +6,7 @@ import { listSealedByOthers, resealSubscriber, type SealedSubscriber } from './r
 const ROWS_AT_ONCE = 500;
 
 /**
- * Re-encrypts with the newest key, because nobody can enter these secrets again. Skips values that no
+ * Re-encrypts subscribers with the newest key, because these secrets cannot be entered again. Skips values that no
  * key decrypts.
  */
 export async function resealSubscribers(

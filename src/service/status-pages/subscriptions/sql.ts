@@ -28,7 +28,7 @@ const COLUMNS = `id, kind, sealed, service_ids, confirmed_at, bounces, rested_un
   created_at`;
 
 /**
- * Until the transaction ends, nobody else subscribes to the page.
+ * Blocks new subscriptions to the page until the transaction ends.
  *
  * @returns how many have confirmed and how many have not; null if there is no such page
  */
@@ -97,7 +97,7 @@ export async function insertSubscriber(
   );
 }
 
-/** Changes only an unconfirmed one: somebody else may have typed the address of a confirmed one. */
+/** Changes only an unconfirmed subscriber: another person may have entered the address of a confirmed one. */
 export async function renewUnconfirmed(
   sql: Sql,
   {

@@ -2,7 +2,7 @@ import { wholeNumber } from '../../../runtime/config/parsers.ts';
 import { readVariable } from '../../../runtime/config/read-variable.ts';
 import type { Environment, Variable } from '../../../runtime/config/variable.ts';
 
-/** What the operator limits: each request may send a mail to a stranger. */
+/** Limits set by the operator, because each request may send a mail to an unrelated person. */
 export interface SubscribeLimits {
   /** Requests to all pages of an account in a day. */
   readonly perAccountDay: number;
@@ -10,7 +10,7 @@ export interface SubscribeLimits {
   readonly perHour: number;
 }
 
-/** Four pages at once may take what one may in an hour, and an account as many in a day. */
+/** Four times the hourly limit of one page. */
 export const DEFAULT_SUBSCRIBE_LIMITS: SubscribeLimits = { perAccountDay: 2_000, perHour: 2_000 };
 
 const MAX_LIMIT = 1_000_000;

@@ -25,7 +25,7 @@ import { createSubscribeThrottle, type SubscribeThrottle } from './throttle.ts';
 /** Subscribers of a page at most. */
 export const MAX_CONFIRMED = 10_000;
 const MAX_UNCONFIRMED = 5_000;
-/** Webhooks that are asked at once in this process, and those of one client: slow ones keep the others out. */
+/** Maximum number of concurrent challenges of webhooks in this process and per client, because slow ones block others. */
 const MAX_CHALLENGES = { all: 20, client: 3 } as const;
 const SECRET_BYTES = 32;
 
@@ -50,8 +50,8 @@ export interface Subscribe {
   /** null if the page takes webhooks; else why it does not, in one sentence. */
   webhookProblem(): string | null;
   /**
-   * Sends a mail by which the address is confirmed. Does the same for an address that is subscribed,
-   * which gets another mail: only who has the address learns it.
+   * Sends a mail with a link to confirm the address. An address that is already subscribed gets another mail: only the
+   * owner of the address learns that it is subscribed.
    *
    * @param client its IP address
    * @throws ServiceError 429 for too many requests, 409 where the page takes no further subscribers
@@ -62,7 +62,7 @@ export interface Subscribe {
     client: string,
   ): Promise<void>;
   /**
-   * Asks the webhook, and subscribes it where it answers with the challenge.
+   * Sends a challenge to the webhook, and subscribes it if it answers with the challenge.
    *
    * @param url as `webhookUrlOf` returns it
    * @returns the key of its signatures, which is shown only once, and the token of its links
@@ -105,7 +105,7 @@ export function createSubscribe(parts: SubscribeParts): Subscribe {
   const emailProblem: Subscribe['emailProblem'] = ({ isOnOwnDomain }) => {
     if (offered === null) return NO_KEY;
     if (!offered.sender.sendsMail) return NO_SMTP;
-    // Else a Host header, which anybody can send, would decide where links of mails lead.
+    // Otherwise a Host header, which anybody can send, would determine the links in mails.
     return isOnOwnDomain || publicUrl !== null ? null : NO_URL;
   };
 

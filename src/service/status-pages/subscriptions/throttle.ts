@@ -14,7 +14,7 @@ interface Limit {
   readonly windowMs: number;
 }
 
-/** Most requests of a window. A page must take those of an outage, and a network many people. */
+/** Maximum number of requests in a window. Allows for many requests during an outage, and for shared networks. */
 const FIXED_LIMITS = {
   client: { requests: 20, windowMs: HOUR_MS },
   page: { requests: 500, windowMs: HOUR_MS },
@@ -36,7 +36,7 @@ export interface SubscribeThrottle {
   /**
    * Counts the address, or the host of a webhook.
    *
-   * @returns false where it may be sent nothing now; the sender of the request does not learn it
+   * @returns false if nothing may be sent to it now; the client is not told
    */
   mayContact(kind: SubscriberKind, address: string): Promise<boolean>;
 }
@@ -84,7 +84,7 @@ export function createSubscribeThrottle({
 
   return {
     async request({ accountId, pageId }, client) {
-      // From the narrowest: what it refuses does not use up the wider ones.
+      // Checks the narrowest limit first, so that refused requests do not count for the wider limits.
       await requireWithin('client', [normalizeIP(client)]);
       await requireWithin('page', [accountId, pageId]);
       await requireWithin('account', [accountId]);

@@ -8,7 +8,7 @@ export interface ChoosableService {
   readonly name: string;
 }
 
-/** What happened to the form that was sent. */
+/** The result of the form that was sent. */
 export interface FormNote {
   readonly isError: boolean;
   readonly text: string;
@@ -29,7 +29,7 @@ export function SubscribeView({
   note = null,
 }: PageProps & {
   readonly services: readonly ChoosableService[];
-  /** Why it takes none is for the operator: the answer of the API says it. */
+  /** Whether the page offers emails. The reason against it is only for the operator, in the response of the API. */
   readonly takesEmails: boolean;
   readonly takesWebhooks: boolean;
   readonly email?: string;
@@ -82,7 +82,7 @@ export function SubscribeView({
   );
 }
 
-/** After an address was given: the same whether it is known or not. */
+/** Shown after an address was entered, whether it was known before or not. */
 export function CheckMailView({ requested }: PageProps): VNode {
   return (
     <Frame requested={requested} title="Check your inbox">

@@ -5,7 +5,7 @@ import { validBody } from '../../http/resources/input-problems.ts';
 import type { Note } from './page.ts';
 
 export const FORM_TYPE = 'application/x-www-form-urlencoded';
-/** The pages contain links and tokens beside what a request says. */
+/** Not compressed: the pages contain tokens together with text from the request (BREACH attack). */
 const OPEN = { public: true, uncompressed: true } as const;
 /** The options of a page's route. */
 export const PAGE = { config: OPEN, schema: { hide: true } } as const;
@@ -58,7 +58,7 @@ export function noteOf(error: unknown): { readonly status: number; readonly note
   return { status: error.status, note: { kind: 'fail', text } };
 }
 
-/** A path of the service that a link names; the dashboard for anything else, such as another site. */
+/** Validates a path of the service in a link; returns the dashboard for anything else, such as another site. */
 export function localPath(next: string): string {
   // Browsers read a backslash as a slash, and drop tabs and line breaks.
   return /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/.test(next) ? next : '/';

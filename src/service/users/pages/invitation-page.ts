@@ -15,7 +15,7 @@ export interface InvitationPageParts extends SessionParts {
   readonly invitations: Invitations;
 }
 
-/** Where the link of an invitation leads. */
+/** The page of the link of an invitation. */
 export function addInvitation(app: FastifyInstance, parts: InvitationPageParts): void {
   const { serviceAddress, invitations, sessions } = parts;
   const show = async (

@@ -11,7 +11,7 @@ export interface PasswordPageParts extends SessionParts {
   readonly passwordLinks: PasswordLinks;
 }
 
-/** Where the link for a new password leads. */
+/** The page of the link for a new password. */
 export function addPasswordLink(app: FastifyInstance, parts: PasswordPageParts): void {
   const { serviceAddress, passwordLinks, sessions } = parts;
   const show = (reply: FastifyReply, email: string, note: Note | null = null) =>

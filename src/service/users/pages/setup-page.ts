@@ -11,7 +11,7 @@ export interface SetupPageParts extends SessionParts {
   readonly setup: Setup;
 }
 
-/** Where the link of a service without users leads. */
+/** The page of the setup link of a service without users. */
 export function addSetup(app: FastifyInstance, parts: SetupPageParts): void {
   const { serviceAddress, setup, sessions } = parts;
   const show = (reply: FastifyReply, email = '', note: Note | null = null) =>

@@ -11,8 +11,8 @@ export interface SignInLinkParts extends SessionParts {
 }
 
 /**
- * The link that `vedette up` prints. Opening it changes nothing, because browsers and terminals load links in
- * advance: only the button on its page signs in.
+ * The page of the link that `vedette up` prints. Opening it changes nothing, because browsers and terminals may
+ * preload links: only the button on the page signs in.
  */
 export function addSignInLink(app: FastifyInstance, parts: SignInLinkParts): void {
   const { serviceAddress, signInLink } = parts;
@@ -53,7 +53,7 @@ export function addSignInLink(app: FastifyInstance, parts: SignInLinkParts): voi
   });
 }
 
-/** By another name, a page of another serviceAddress could reach this address (DNS rebinding). */
+/** Refuses other host names: with DNS rebinding, a page of another site could reach this address. */
 function isAtThisMachine({ headers: { host = '' } }: FastifyRequest): boolean {
   const name = /^(?:\[([^\]]+)\]|([^:]+))(?::\d+)?$/.exec(host);
   return isLoopbackHost(name?.[1] ?? name?.[2] ?? '');

@@ -11,7 +11,7 @@ export function useAccountOf(id: string | null): void {
   accountId = id;
 }
 
-/** The headers of every request, also of those that this client does not send. */
+/** The headers of every request, including requests that this client does not send. */
 export function accountHeaders(): Readonly<Record<string, string>> {
   return accountId === null ? {} : { 'x-service-account': accountId };
 }
@@ -23,7 +23,7 @@ const middleware: Middleware = {
   },
   async onResponse({ request, response }) {
     if (response.ok || response.status === 304) return response;
-    // What changes something shows the error itself: what was typed may have no other copy.
+    // Only for reads: forms show the error themselves, because the typed input may have no other copy.
     if (response.status === 401 && request.method === 'GET') signInAgain();
     const body: unknown = await response.json().catch(() => null);
     throw errorOf(response, body);
@@ -34,7 +34,7 @@ const middleware: Middleware = {
 };
 
 /**
- * The API of the service, typed by its own document. Every call throws an ApiError unless it succeeds.
+ * The API of the service, typed by its OpenAPI document. Every call throws an ApiError unless it succeeds.
  *
  * @example const { data } = await api.GET('/v1/check-groups', { params: { query: { limit: 100 } }, signal });
  */
@@ -53,16 +53,16 @@ export async function bodyOf<Data>(
   return data as Exclude<Data, undefined>;
 }
 
-/** The body of a list, and how many entries it has in all. */
+/** The body of a list, and its total number of entries. */
 export async function pageOf<Data>(
   answer: Promise<{ readonly data?: Data; readonly response: Response }>,
 ): Promise<{
   readonly entries: Exclude<Data, undefined>;
-  /** Null if the list does not say it. */
+  /** Null if the response does not contain the total. */
   readonly total: number | null;
-  /** There are more than `total`: the API does not count further. */
+  /** Whether there are more than `total`: the API stops counting there. */
   readonly isAtLeast: boolean;
-  /** Leads to the next page; null after the last one. */
+  /** The cursor of the next page; null after the last one. */
   readonly nextCursor: string | null;
 }> {
   const { data, response } = await answer;

@@ -8,7 +8,7 @@ export async function ensureDeleted(answer: Promise<unknown>): Promise<void> {
   try {
     await answer;
   } catch (error) {
-    // Another program on the way, such as an ingress, answers 404 without the kind of resource.
+    // A 404 from another program, such as an ingress, does not name the kind of resource.
     const isGone = error instanceof ApiError && error.status === 404;
     if (!isGone || error.attributes.resource === undefined) throw error;
   }

@@ -1,4 +1,4 @@
-/** What went wrong with a request, as pages show it. */
+/** Errors of requests, in the form in which pages show them. */
 export type ApiErrorKind = 'refused' | 'unauthorized' | 'unavailable' | 'offline' | 'fault';
 
 const PAGE_FAULT = 'PAGE_FAULT';
@@ -25,9 +25,9 @@ export class ApiError extends Error {
   readonly status: number | null;
   /** The standard phrase of the status, such as `Not Found`; `OFFLINE` without a response. */
   readonly code: string;
-  /** By which the log of the service names the request; null without a response. */
+  /** The id of the request in the log of the service; null without a response. */
   readonly requestId: string | null;
-  /** When the service asks to try again, from its response on; null if it does not say it. */
+  /** The milliseconds after the response after which to try again; null if the service does not say. */
   readonly retryAfterMs: number | null;
   readonly problems: readonly FieldProblem[];
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -56,7 +56,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The error that a response means. */
+/** The error of a response. */
 export function errorOf(response: Response, body: unknown): ApiError {
   const { message, error, attributes = {} }: ErrorBody = Object(body);
   const { status } = response;
@@ -98,7 +98,7 @@ export function isAbort(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'AbortError';
 }
 
-/** What to do about an error, as pages say it beside the message; null if the message says it. */
+/** Advice on an error for the text beside its message; null if the message contains it. */
 export function adviceOf({ kind, status, code, requestId, attributes }: ApiError): string | null {
   switch (kind) {
     case 'unauthorized':
@@ -107,7 +107,7 @@ export function adviceOf({ kind, status, code, requestId, attributes }: ApiError
       return 'Wait a moment, then try again.';
     case 'fault':
       if (code === PAGE_FAULT) return 'Reload the page.';
-      // Without an id a proxy responded, not the service.
+      // A response without an id comes from a proxy, not from the service.
       return requestId === null
         ? 'Wait a moment, then try again.'
         : 'Try again. If it fails again, the log of the service says why, beside the id of the request.';
@@ -115,12 +115,12 @@ export function adviceOf({ kind, status, code, requestId, attributes }: ApiError
       return null;
     case 'refused':
       if (status === 404) return 'It may have been deleted meanwhile.';
-      // Other requests are refused with 403 as well, such as one with a wrong password.
+      // Other requests are also refused with 403, such as one with a wrong password.
       return attributes.needed === undefined ? null : 'Ask an admin of the account for that role.';
   }
 }
 
-/** What a page shows for anything that was thrown. */
+/** Converts any thrown value into an error that pages can show. */
 export function asApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   const message = error instanceof Error ? error.message : String(error);

@@ -13,14 +13,14 @@ export type ConnectionState =
   /** The last connection ended; `sinceMs` is when. */
   | { readonly kind: 'offline'; readonly sinceMs: number };
 
-/** Gets what happened since the last call, oldest first; null: everything may have changed. */
+/** Gets the events since the last call, oldest first; null: everything may have changed. */
 export type LiveListener = (events: readonly LiveEvent[] | null) => void;
 
 const FIRST_DELAY_MS = 500;
 const MAX_DELAY_MS = 15_000;
 /** The service sends a comment every 15 s. */
 const SILENCE_MS = 40_000;
-/** Changes of many checks come as many events: they are handed on together. */
+/** Changes of many checks come as many events, which are passed on together after this time. */
 const BATCH_MS = 100;
 const MAX_BATCH = 500;
 
@@ -50,8 +50,8 @@ function handOn(event: LiveEvent | null): void {
 }
 
 /**
- * Follows the events of the account until the signal aborts. Not by an EventSource: that one sends no
- * header for the account, and does not distinguish 410 from a lost connection.
+ * Follows the events of the account until the signal aborts. Does not use an EventSource, which cannot send
+ * the header for the account and does not distinguish 410 from a lost connection.
  */
 export async function followEvents(ended: AbortSignal): Promise<void> {
   const reader = new EventStreamReader((event) => handOn(event));
@@ -61,7 +61,7 @@ export async function followEvents(ended: AbortSignal): Promise<void> {
     const attempt = new AbortController();
     const stop = (): void => attempt.abort();
     ended.addEventListener('abort', stop, { once: true });
-    // Else the end of the connection is noticed only after SILENCE_MS.
+    // Otherwise the end of the connection is noticed only after SILENCE_MS.
     addEventListener('offline', stop, { once: true });
     try {
       const response = await fetch(`${basePath}/v1/events`, {
@@ -72,16 +72,16 @@ export async function followEvents(ended: AbortSignal): Promise<void> {
         },
         signal: attempt.signal,
       });
-      // Until the user has signed in again in another tab, if leaving would lose something.
+      // If leaving would lose something, waits until the user has signed in again in another tab.
       if (response.status === 401 && signInAgain()) return;
       if (response.status === 410) {
-        // Events are lost: the stream begins anew, and everything is read again.
+        // Events were lost: the stream starts again, and everything is read again.
         reader.forget();
         handOn(null);
         continue;
       }
       if (!response.ok || response.body === null) throw new Error(`status ${response.status}`);
-      // Without an id, changes between the first reading and now are not in the stream.
+      // Without an id, the stream does not contain the changes between the first read and now.
       if (wasLive && reader.lastId === null) handOn(null);
       failures = 0;
       wasLive = true;
@@ -95,7 +95,7 @@ export async function followEvents(ended: AbortSignal): Promise<void> {
       attempt.abort();
     }
     if (ended.aborted) return;
-    // The service ends a stream from time to time: then it is there again at once.
+    // The service ends streams from time to time and is then available at once.
     if (failures > 0 && connection.value.kind !== 'offline') {
       connection.value = { kind: 'offline', sinceMs: Date.now() };
     }

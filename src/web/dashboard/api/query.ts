@@ -4,14 +4,14 @@ import { type ApiError, asApiError, isAbort } from './errors.ts';
 import { type LiveEvent, onLive } from './live-connection.ts';
 import { NEVER_MS, wait } from './wait.ts';
 
-/** What a page reads, while it is shown and a while after. */
+/** Data that a page reads. It stays cached for some time after the page is left. */
 export interface Query<Data> {
-  /** Null before the first response. It stays while it is read again. */
+  /** Null before the first response. Stays while it is read again. */
   readonly data: ReadonlySignal<Data | null>;
-  /** The error of the last reading; null after a success. */
+  /** The error of the last read; null after a success. */
   readonly error: ReadonlySignal<ApiError | null>;
   readonly isLoading: ReadonlySignal<boolean>;
-  /** Reads it again. Resolves to whether it was read: false after an error, and if another reading took its place. */
+  /** Reads it again. Resolves with whether it was read: false after an error, or if another read replaced this one. */
   reload(): Promise<boolean>;
   /** Replaces the data, for example by the response to a change. */
   set(data: Data): void;
@@ -20,7 +20,7 @@ export interface Query<Data> {
 export interface QueryOptions {
   /** Kinds of resources (`check`, `location`), or of events (`check.status_changed`), after whose changes it is read again. */
   readonly on?: readonly string[];
-  /** Which of these events concern it. Default: all. */
+  /** Whether one of these events concerns the data. Default: all do. */
   readonly concerns?: (event: LiveEvent) => boolean;
 }
 
@@ -32,20 +32,20 @@ interface Entry<Data> extends Query<Data> {
   options: QueryOptions;
   users: number;
   running: AbortController | null;
-  /** A change came while it was read, or shortly after. */
+  /** Whether a change arrived during the read or shortly after. */
   isStale: boolean;
   lastReadMs: number;
 }
 
-/** Those that belong to pages that are no longer shown. */
+/** The most entries of pages that are no longer shown. */
 const MAX_KEPT = 40;
-/** However many events come, the same is not read more often. */
+/** The least time between two reads of the same data, regardless of the number of events. */
 const MIN_INTERVAL_MS = 1_000;
 
-/** What is shown again after longer is read again: not everything has events. */
+/** Older data is read again when it is shown, because not all data has events. */
 const MAX_AGE_MS = 15_000;
 
-/** In the order of the last use. */
+/** By key, the least recently used first. */
 const entries = new Map<string, Entry<unknown>>();
 
 onLive((events) => {
@@ -61,7 +61,7 @@ function concerns({ on = [], concerns: filter }: QueryOptions, event: LiveEvent)
   return isOfKind && (filter?.(event) ?? true);
 }
 
-/** What nobody shows is read again when it is shown. */
+/** Data that is not shown is read again when it is shown. */
 function refresh(entry: Entry<unknown>): void {
   entry.isStale = true;
   if (entry.users > 0 && entry.running === null) void run(entry);
@@ -142,10 +142,10 @@ function entryOf<Data>(key: string, load: Entry<Data>['load'], options: QueryOpt
 }
 
 /**
- * Reads something while the component is shown, and again after the events that `options` name. Components
- * with the same key share it.
+ * Reads data while the component is shown, and again after the events that `options` name. Components
+ * with the same key share the data.
  *
- * @param key names the resource and all that the response depends on, for example `checks?type=URL`
+ * @param key names the resource and everything that the response depends on, for example `checks?type=URL`
  */
 export function useQuery<Data>(
   key: string,
@@ -175,7 +175,7 @@ export function useQuery<Data>(
   return entry;
 }
 
-/** Reads again what matches, whoever shows it, after a change by this page. */
+/** Reads the matching data of all pages again, after a change by this page. */
 export function invalidate(matches: (key: string) => boolean): void {
   for (const [key, entry] of entries) {
     if (!matches(key)) continue;

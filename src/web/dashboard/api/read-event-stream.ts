@@ -18,10 +18,10 @@ export class EventStreamReader {
     this.#onEvent = onEvent;
   }
 
-  /** The id of the last event that is complete; null before the first one. */
+  /** The id of the last complete event; null before the first one. */
   lastId: string | null = null;
 
-  /** For a stream that begins anew. */
+  /** To be called when the stream starts again. */
   forget(): void {
     this.lastId = null;
     this.#rest = '';

@@ -2,9 +2,9 @@ import { wouldLose } from '../parts/forms/use-unsaved-guard.ts';
 import { signInPath } from '../shell/base-path.ts';
 
 /**
- * Whoever is no longer signed in signs in again, and comes back to the same view.
+ * Opens the sign-in page, which leads back to the same view.
  *
- * @returns false if something would be lost, which is not saved or shown once: the error of the request says what to do
+ * @returns false if unsaved changes or a value shown only once would be lost: then the error of the request is shown
  */
 export function signInAgain(): boolean {
   if (wouldLose()) return false;

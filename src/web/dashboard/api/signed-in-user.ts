@@ -22,7 +22,7 @@ const KEPT_AS = 'vedette-account';
 
 const state = signal<Session | null>(null);
 
-/** Who is signed in. Pages are shown only after it is known. */
+/** The signed-in user. Pages are shown only after the user is known. */
 export const session = computed<Session>(() => {
   if (state.value === null) throw new Error('the session is not loaded yet');
   return state.value;
@@ -37,13 +37,13 @@ export async function loadSession(signal: AbortSignal): Promise<void> {
   state.value = { email: user.email, accounts, account };
 }
 
-/** Whether the user may do what needs the role. The API refuses it in any case. */
+/** Whether the user has at least the role. The API checks it in any case. */
 export function may(role: Role): boolean {
   const { account } = session.value;
   return account !== null && ROLES.indexOf(account.role) >= ROLES.indexOf(role);
 }
 
-/** The one in the address, so that a link shows a colleague the same; else the last one in this browser. */
+/** The account in the address, so that a link shows the same to colleagues; otherwise the last one in this browser. */
 function wantedId(): string | null {
   const named = new URLSearchParams(location.search).get('account');
   if (named !== null) return named;
@@ -58,11 +58,11 @@ function keep(id: string): void {
   try {
     localStorage.setItem(KEPT_AS, id);
   } catch {
-    // The storage may be blocked: then the address alone names the account.
+    // The storage may be blocked: then only the address names the account.
   }
 }
 
-/** For paths of the dashboard: names the account where the user has several. */
+/** The query of paths of the dashboard that names the account if the user has several. */
 export const accountQuery = computed<string>(() => {
   const known = state.value;
   if (known === null || known.accounts.length < 2 || known.account === null) return '';

@@ -1,9 +1,9 @@
-/** Before anything: as a time of `performance.now()` that is past whatever is added to it. */
+/** A time of `performance.now()` that is always in the past, even after a duration is added to it. */
 export const NEVER_MS = Number.NEGATIVE_INFINITY;
 
 /**
- * Resolves after a time, and at once when the signal aborts or the window has the event `wakeOn`. Look at
- * the signal afterwards.
+ * Resolves after a time, or at once when the signal aborts or the window has the event `wakeOn`. Callers must
+ * check the signal afterwards.
  *
  * @param ms milliseconds; at once if it is not above 0
  */

@@ -1,4 +1,4 @@
-/** What every page gets. In a file of its own: index.ts imports the pages. */
+/** The properties of every page. In a separate file, because index.ts imports the pages. */
 export interface PageProps {
   /** The named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;

@@ -1,9 +1,9 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from 'preact';
 
 type ButtonProps = Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'kind'> & {
-  /** `primary`: the one thing that a page is for; `danger`: something is lost. Default: a usual one. */
+  /** `primary`: the main action of a page; `danger`: deletes something. Default: a plain button. */
   readonly kind?: 'primary' | 'danger' | 'plain';
-  /** While it works it cannot be pressed again, and says so. */
+  /** While the action runs: the button is disabled and shows the progress. */
   readonly isBusy?: boolean;
   readonly children: ComponentChildren;
 };

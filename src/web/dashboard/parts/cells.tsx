@@ -9,7 +9,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   n: 'none',
 };
 
-/** The worst of what happened in a cell. */
+/** The worst state of a cell. */
 export function cellLetter(counts: {
   readonly runs: number;
   readonly failures: number;
@@ -22,7 +22,7 @@ export function cellLetter(counts: {
   return counts.missed > 0 ? 'm' : 'n';
 }
 
-/** The cells in runs of one kind: a day without change is one shape, which keeps long lists light. */
+/** Joins adjacent cells of one kind: a day without a change is one shape, which keeps long lists fast. */
 function runsOf(letters: CellLetters): readonly { letter: string; from: number; length: number }[] {
   return [...letters.matchAll(/(.)\1*/g)].map(({ 0: run, 1: letter = 'n', index }) => ({
     letter,
@@ -63,7 +63,7 @@ export function Cells({
   );
 }
 
-/** What a strip shows, in words. */
+/** Describes a strip in words. */
 export function cellsLabel(letters: CellLetters): string {
   const of = (letter: string): number => letters.split(letter).length - 1;
   const facts = [

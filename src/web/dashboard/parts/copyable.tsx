@@ -10,7 +10,7 @@ export function Copyable({
   label = 'Copy',
 }: {
   readonly text: string;
-  /** For commands: several lines, on a ground of its own. */
+  /** For commands: several lines with a background. */
   readonly isBlock?: boolean;
   readonly label?: string;
 }) {
@@ -31,7 +31,7 @@ export function Copyable({
   };
   return (
     <span class={`copyable${isBlock ? ' block' : ''}`}>
-      {/* A long text scrolls, by keyboard, too. */}
+      {/* A long text can be scrolled, also by keyboard. */}
       <code tabIndex={isBlock ? 0 : undefined}>{text}</code>
       <button
         type="button"

@@ -4,20 +4,20 @@ import { CrossIcon } from './icons.tsx';
 
 interface DialogProps {
   readonly title: string;
-  /** Called by Escape, the cross and a click beside it. */
+  /** Called for Escape, the cross and a click outside. */
   readonly onClose: () => void;
   readonly children: ComponentChildren;
-  /** The buttons, the one that does it last. */
+  /** The buttons. The one that confirms is the last. */
   readonly actions?: ComponentChildren;
-  /** True when it closes: the heading of the page gets the focus, because what opened the dialog disappears. */
+  /** Whether the element that opened the dialog disappears when it closes: then the page heading gets the focus. */
   readonly isOpenerGone?: { readonly current: boolean };
 }
 
-/** A modal window while it is rendered. The browser keeps the focus inside; afterwards what opened it has it again. */
+/** A modal dialog. The browser keeps the focus inside; afterwards the element that opened it gets the focus. */
 export function Dialog({ title, onClose, children, actions, isOpenerGone }: DialogProps) {
   const id = useId();
   const element = useRef<HTMLDialogElement>(null);
-  /** A click ends outside as well where a selection of text in a field is dragged out of it. */
+  /** A click also ends outside if a text selection is dragged out of the dialog, so its start counts, too. */
   const beganOutside = useRef(false);
   useEffect(() => {
     const { current } = element;
@@ -43,7 +43,7 @@ export function Dialog({ title, onClose, children, actions, isOpenerGone }: Dial
         onClose();
       }}
       onClose={() => {
-        // Browsers close it at the second Escape, whatever the first one was answered.
+        // Browsers close the dialog at the second Escape even if the first one was prevented.
         if (element.current?.isConnected !== true) return;
         element.current.showModal();
         onClose();

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { Copyable } from './copyable.tsx';
 
-/** Why there is nothing, and what to do next. */
+/** Explains an empty page and the next step. */
 export function EmptyState({
   title,
   children,
@@ -9,7 +9,7 @@ export function EmptyState({
 }: {
   readonly title: string;
   readonly children?: ComponentChildren;
-  /** A command that makes the first entry. */
+  /** A command that creates the first entry. */
   readonly command?: string;
 }) {
   return (

@@ -3,7 +3,7 @@ import { signInPath } from '../shell/base-path.ts';
 import { Button } from './button.tsx';
 import { Copyable } from './copyable.tsx';
 
-/** What could not be shown, what to do, and the id by which the log of the service names the request. */
+/** The error, advice, and the id of the request in the log of the service. */
 export function ErrorState({
   error,
   retry,
@@ -29,7 +29,7 @@ export function ErrorState({
   );
 }
 
-/** Instead of the choices of a field that could not be read. The rest of the form can be used. */
+/** Shown instead of choices that could not be read. The rest of the form can be used. */
 export function ChoicesError({
   what,
   error,
@@ -60,7 +60,7 @@ export function ChoicesError({
   );
 }
 
-/** What to do about an error. */
+/** Advice on an error. */
 export function Advice({ error }: { readonly error: ApiError }) {
   const advice = adviceOf(error);
   if (advice === null) return null;

@@ -4,7 +4,7 @@ import type { ApiError, FieldProblem } from '../api/errors.ts';
 import { Copyable } from './copyable.tsx';
 import { Advice } from './error-state.tsx';
 
-/** What the API says about a field: `name` finds the problem of `body.name`. */
+/** The problem that the API reports for a field: `name` finds the problem of `body.name`. */
 export function problemOf(problems: readonly FieldProblem[], name: string): string | null {
   const path = `body.${name}`;
   const found = problems.find((each) => each.path === path || each.path === name);
@@ -20,9 +20,9 @@ export interface FieldFacts {
 interface FieldProps {
   readonly label: string;
   readonly hint?: ComponentChildren;
-  /** What is wrong with the value; null or left out: nothing. */
+  /** The problem of the value; null or omitted if there is none. */
   readonly problem?: string | null;
-  /** The control, with the attributes that tie it to label, hint and problem. */
+  /** Renders the control with the attributes that link it to label, hint and problem. */
   readonly children: (facts: FieldFacts) => ComponentChildren;
 }
 
@@ -175,7 +175,7 @@ export function CheckField({
   );
 }
 
-/** What the API refused and what to do, except for the problems that stand at their fields. */
+/** The error of the API and advice, without the problems that are shown at their fields. */
 export function FormError({
   error,
   fields,

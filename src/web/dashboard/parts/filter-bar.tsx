@@ -25,15 +25,15 @@ export interface Filter {
   readonly label: string;
   /** The name of the choice without a value. Default: any. */
   readonly any?: string;
-  /** Those to offer, or a hook that reads them when they are shown first. */
+  /** The choices, or a hook that reads them when they are first shown. */
   readonly choices: readonly FilterChoice[] | (() => ReadChoices);
-  /** Removed from the address with each choice. */
+  /** The names that each choice removes from the query of the address. */
   readonly resets?: readonly string[];
 }
 
 const TYPING_MS = 200;
 
-/** Filters that are bound to the address: a link shows a colleague the same. */
+/** Filters whose state is in the address, so that a link shows the same to colleagues. */
 export function FilterBar({
   filters,
   search,
@@ -68,7 +68,7 @@ export function FilterBar({
   );
 }
 
-/** A choice that is bound to the address. */
+/** A choice whose state is in the address. */
 export function FilterMenu({ name, label, any = 'any', choices, resets = [] }: Filter) {
   const state = useUrlState();
   const value = state.get(name);
@@ -120,7 +120,7 @@ function Choices({
           tabIndex={-1}
           class="menu-item"
           onClick={({ currentTarget }) => {
-            // The button goes as soon as they are read, and the menu stays open.
+            // The button disappears when the choices are read, and the menu stays open.
             currentTarget.closest<HTMLElement>('[role=menu]')?.focus();
             retry();
           }}

@@ -9,7 +9,7 @@ interface FormDialogProps {
   /** The text of the button that sends the form. */
   readonly submit: string;
   readonly isBusy: boolean;
-  /** Closing it then asks. Default: false. */
+  /** Whether to ask before closing. Default: false. */
   readonly isChanged?: boolean;
   readonly onSubmit: () => void;
   readonly onClose: () => void;

@@ -17,7 +17,7 @@ export function counted(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
 }
 
-/** A total of a list; the API does not count further than some: `more than 10,000`. */
+/** The total of a list: `more than 10,000` if the API stopped counting there. */
 export function totalText(total: number, isAtLeast: boolean): string {
   return isAtLeast ? `more than ${count(total)}` : count(total);
 }
@@ -56,8 +56,8 @@ export function bytes(value: number): string {
 }
 
 /**
- * How many of a whole, two counts: `99.95 %`, rounded down, so that only all are 100 %. A share would be rounded
- * before: 57 of 100 would be 56.99 %.
+ * The percentage of two counts: `99.95 %`, rounded down, so that only all are 100 %. Takes counts because a share
+ * is rounded already: 57 of 100 would become 56.99 %.
  *
  * @param whole above 0
  */

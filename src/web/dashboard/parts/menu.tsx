@@ -31,7 +31,7 @@ export function Menu({
     setOpen(false);
     button.current?.focus();
   };
-  // Before the next key comes.
+  // A layout effect: the focus must be there before the next key.
   useLayoutEffect(() => {
     if (!isOpen) return;
     const all = items();
@@ -103,7 +103,7 @@ export function Menu({
 }
 
 interface ItemProps {
-  /** Left out: the item is none of a choice. */
+  /** Omitted for an item that is not part of a choice. */
   readonly isChecked?: boolean;
   readonly children: ComponentChildren;
 }
@@ -150,7 +150,7 @@ export function MenuLink({
       tabIndex={-1}
       class="menu-item"
       href={href}
-      // The router leaves links with a target alone.
+      // The router ignores links with a target.
       target={isFullLoad ? '_top' : undefined}
       onClick={close}
     >

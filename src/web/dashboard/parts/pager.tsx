@@ -1,7 +1,7 @@
 import { Button } from './button.tsx';
 import { count, totalText } from './formats.ts';
 
-/** For lists that go on by a cursor: shows more below what is there. */
+/** A button that loads the next page of a list with a cursor. */
 export function Pager({
   shown,
   total,
@@ -11,9 +11,9 @@ export function Pager({
   more,
 }: {
   readonly shown: number;
-  /** Null if it is not known. */
+  /** Null if the total is not known. */
   readonly total: number | null;
-  /** There are more than `total`. */
+  /** Whether there are more than `total`. */
   readonly isAtLeast?: boolean;
   readonly hasMore: boolean;
   readonly isLoading: boolean;

@@ -1,4 +1,4 @@
-/** Shown instead of lines that are being loaded, so that nothing moves when they come. */
+/** Shown in place of lines that are being loaded, so that nothing moves when they arrive. */
 export function Skeleton({
   lines,
   height = 20,

@@ -8,7 +8,7 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** The rows are in the order of this column. */
   readonly sort?: 'ascending' | 'descending';
-  /** Left out on narrow screens. */
+  /** Hidden on narrow screens. */
   readonly isOptional?: boolean;
 }
 

@@ -22,7 +22,7 @@ const DATE = new Intl.DateTimeFormat(undefined, {
 
 const TICK_MS = 10_000;
 
-/** The present, for relative times: it moves on every 10 s while the page is visible. */
+/** The current time for relative times, epoch milliseconds: updated every 10 s while the page is visible. */
 export const nowMs = signal(Date.now());
 setInterval(() => {
   if (!document.hidden) nowMs.value = Date.now();
@@ -56,7 +56,7 @@ function textOf(date: Date, form: NonNullable<TimeTextProps['form']>): string {
   if (form === 'full') return DATE_TIME.format(date);
   if (form === 'date') return DATE.format(date);
   if (form === 'clock') return CLOCK.format(date);
-  // A clock that is a little behind the service's shows no future.
+  // If the clock is slightly behind that of the service, no future time is shown.
   const ageMs = nowMs.value - date.getTime();
   if (form === 'since') return duration(ageMs);
   if (ageMs < -60_000) return `in ${duration(-ageMs)}`;

@@ -4,7 +4,7 @@ import { CrossIcon } from './icons.tsx';
 export interface Toast {
   readonly kind: 'pass' | 'fail' | 'plain';
   readonly text: string;
-  /** For example to undo what was done. */
+  /** For example to undo the change. */
   readonly action?: { readonly label: string; readonly run: () => void };
 }
 
@@ -14,7 +14,7 @@ const MAX_SHOWN = 4;
 const shown = signal<readonly (Toast & { readonly id: number })[]>([]);
 let nextId = 1;
 
-/** Says what happened at the edge of the window. Failures stay until they are closed. */
+/** Shows a short message at the edge of the window. Failures stay until they are closed. */
 export function showToast(toast: Toast): void {
   const id = nextId++;
   shown.value = [...shown.value, { ...toast, id }].slice(-MAX_SHOWN);

@@ -7,13 +7,13 @@ export interface RowBlock {
   readonly length: number;
   /** The height of each row, in pixels. */
   readonly rowHeight: number;
-  /** Each an `<li>`; without a label anything. */
+  /** Renders a row: an `<li>` if the block has a label, otherwise any element. */
   readonly row: (index: number) => ComponentChildren;
   /** The label of the rows' list; null if they are no list, such as a heading. */
   readonly label: string | null;
 }
 
-/** Rows of a block that are shown, the last one excluded. */
+/** The range of rows of a block that are shown; `to` is exclusive. */
 export interface BlockRange {
   readonly key: string;
   readonly from: number;
@@ -22,13 +22,13 @@ export interface BlockRange {
 
 interface VirtualListProps extends Pick<RowBlock, 'length' | 'rowHeight' | 'row'> {
   readonly label: string;
-  /** Called with the rows that are shown, the last one excluded. */
+  /** Called with the range of the shown rows; `to` is exclusive. */
   readonly onRange?: (from: number, to: number) => void;
 }
 
-/** Pixels above and below the window, so that scrolling shows no gaps. */
+/** Rows are also rendered this many pixels above and below the window, so that scrolling shows no gaps. */
 const BEYOND_PX = 640;
-/** Before the position of the list is known. */
+/** The assumed height of the window before the position of the list is known. */
 const FIRST_PX = 1_600;
 
 /** A long list that scrolls with the window: only the rows near it are in the document. */
@@ -46,9 +46,9 @@ export function VirtualBlocks({
   blocks,
   onRanges,
 }: {
-  /** With keys that differ. */
+  /** Blocks with different keys. */
   readonly blocks: readonly RowBlock[];
-  /** Called with what is shown. */
+  /** Called with the shown ranges. */
   readonly onRanges?: (shown: readonly BlockRange[]) => void;
 }) {
   const root = useRef<HTMLDivElement>(null);

@@ -2,7 +2,7 @@
 export const basePath: string =
   document.querySelector<HTMLMetaElement>('meta[name=base-path]')?.content ?? '';
 
-/** The page for signing in, which leads back to a view. */
+/** The path of the sign-in page, which leads back to the view afterwards. */
 export function signInPath(view: string): string {
   const next = view.startsWith(basePath) ? view.slice(basePath.length) : view;
   return `${basePath}/sign-in?next=${encodeURIComponent(next)}`;

@@ -1,7 +1,7 @@
 import { connection } from '../api/live-connection.ts';
 import { TimeText } from '../parts/time-text.tsx';
 
-/** Whether changes appear by themselves. */
+/** Shows whether the page is updated automatically. */
 export function ConnectionState() {
   const state = connection.value;
   return (

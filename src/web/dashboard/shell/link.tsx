@@ -3,8 +3,8 @@ import { accountQuery } from '../api/signed-in-user.ts';
 import { basePath } from './base-path.ts';
 
 /**
- * The address of a path of the dashboard, such as `/checks/shop?tab=runs`. It names the account where the user
- * has several, so that a link shows everybody the same.
+ * The address of a path of the dashboard, such as `/checks/shop?tab=runs`. It names the account if the user
+ * has several, so that a link shows the same to everybody.
  */
 export function addressOf(to: string): string {
   const [beforeHash = '', hash = ''] = to.split(/(?=#)/);

@@ -1,4 +1,4 @@
-/** The named parts of a path; null if the pattern is another one. `:name` is one part. */
+/** The named parts of a path; null if the pattern does not match. `:name` matches one part. */
 export function matchPath(pattern: string, path: string): Readonly<Record<string, string>> | null {
   const wanted = pattern.split('/');
   const given = path.replace(/(?<=.)\/$/, '').split('/');

@@ -1,4 +1,4 @@
-/** Lines in a square of 16. */
+/** SVG paths in a square of 16 by 16. */
 const LINES: Readonly<Record<string, string>> = {
   overview: 'M2 4.5h12M2 8h12M2 11.5h7',
   locations:

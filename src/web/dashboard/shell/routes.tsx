@@ -28,7 +28,7 @@ export function pageAt(path: string): CurrentPage | null {
 
 const loaded = new Map<DashboardPageName, ComponentType<PageProps>>();
 
-/** What the address names. Its code is loaded when it is first shown; until then the last page stays. */
+/** The page of the address. Its code is loaded when it is first shown; until then the previous page stays. */
 export function Routes() {
   const { path } = useLocation();
   const within = pathWithin(path);
@@ -86,7 +86,7 @@ export function Routes() {
   );
 }
 
-/** A fault of one page leaves the navigation usable. */
+/** Catches the errors of one page, so that the navigation stays usable. */
 function Guard({ children }: { readonly children: preact.ComponentChildren }) {
   const [error, reset] = useErrorBoundary(reportError);
   if (error === undefined) return <>{children}</>;

@@ -1,4 +1,4 @@
-// Sets the theme that the reader chose before the first paint. Kept in step with theme.ts.
+// Sets the theme that the reader chose before the first paint. Must match theme.ts.
 try {
   const theme = localStorage.getItem('vedette-theme');
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;

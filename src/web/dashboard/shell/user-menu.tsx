@@ -17,7 +17,7 @@ async function signOut(): Promise<void> {
   }
 }
 
-/** The user, the theme, the accounts and the way out. */
+/** The user, the theme, the accounts and signing out. */
 export function UserMenu() {
   const { email, account, accounts } = session.value;
   return (

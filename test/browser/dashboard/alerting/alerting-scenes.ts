@@ -77,7 +77,7 @@ export const ALERTING_SCENES: readonly Scene[] = [
     name: 'channel-refused',
     path: '/channels/new?type=PAGERDUTY',
     act: async ({ page }) => {
-      await page.getByRole('button', { name: 'Make the channel' }).click();
+      await page.getByRole('button', { name: 'Create the channel' }).click();
       await page.locator('[aria-invalid=true]').first().waitFor();
     },
   },

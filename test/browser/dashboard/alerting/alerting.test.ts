@@ -166,13 +166,13 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     await page.getByRole('heading', { level: 1, name: 'New channel: Webhook' }).waitFor();
     await page.getByLabel('Name', { exact: true }).fill('Pager');
     await page.getByLabel('URL', { exact: true }).fill('not a URL');
-    await page.getByRole('button', { name: 'Make the channel' }).click();
+    await page.getByRole('button', { name: 'Create the channel' }).click();
     const url = page.getByLabel('URL', { exact: true });
     await page.getByText(/must be an http or https URL/).waitFor();
     expect(await url.getAttribute('aria-invalid')).toBe('true');
     await url.fill(server.url);
     await page.getByRole('checkbox', { name: 'The shop' }).check();
-    await page.getByRole('button', { name: 'Make the channel' }).click();
+    await page.getByRole('button', { name: 'Create the channel' }).click();
     await page.getByRole('heading', { level: 1, name: 'Pager' }).waitFor();
     expect(page.url()).toMatch(/\/channels\/\d+$/);
     expect(await page.getByRole('checkbox', { name: 'The blog' }).isChecked()).toBe(false);
@@ -199,7 +199,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     await refusal.waitFor({ state: 'detached' });
     await page.getByRole('button', { name: 'Preview' }).click();
     await preview.waitFor();
-    await page.getByRole('checkbox', { name: 'All checks, now and later' }).check();
+    await page.getByRole('checkbox', { name: 'All current and future checks' }).check();
     await page.getByRole('checkbox', { name: 'The blog' }).uncheck();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('is saved. It serves 1 check.').waitFor();
@@ -235,7 +235,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     await page.getByRole('heading', { level: 1, name: 'New channel: PagerDuty' }).waitFor();
     await page.getByLabel('Routing key', { exact: true }).fill('a1b2c3d4e5f6');
     await page.getByLabel('URL', { exact: true }).fill(new URL(server.url).origin);
-    await page.getByRole('button', { name: 'Make the channel' }).click();
+    await page.getByRole('button', { name: 'Create the channel' }).click();
     await page.getByRole('heading', { level: 1, name: 'PagerDuty' }).waitFor();
     await page.getByText('One is stored. Leave this empty to keep it.').waitFor();
     await page.getByLabel('Name', { exact: true }).fill('On call');

@@ -68,7 +68,7 @@ export const EDITING_SCENES: readonly Scene[] = [
     path: '/checks/new?type=DNS',
     prepare: addRich,
     act: async ({ page }) => {
-      await page.getByRole('button', { name: 'Make the check' }).click();
+      await page.getByRole('button', { name: 'Create the check' }).click();
       await page.locator('[aria-invalid=true]').first().waitFor();
     },
   },

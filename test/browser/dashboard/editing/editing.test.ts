@@ -23,7 +23,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await goto('/');
     await page.getByRole('link', { name: 'New check' }).click();
     await page.getByRole('radio', { name: /^API/ }).check();
-    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Create the check' }).click();
     await page.getByText(/^must be at least 1 character/).waitFor();
     const focused = page.locator('input:focus');
     expect(await focused.getAttribute('id')).toBe(await field(page, 'Name').getAttribute('id'));
@@ -37,16 +37,16 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await field(page, 'Source 1').selectOption('JSON body');
     await field(page, 'Property 1').fill('state');
     await field(page, 'Target 1').fill('up');
-    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Create the check' }).click();
     await page.getByText(/^must be a JSONPath that starts with/).waitFor();
     expect(await field(page, 'Property 1').getAttribute('aria-invalid')).toBe('true');
     expect(await field(page, 'Tags').inputValue()).toBe('shop, production,');
     await field(page, 'Property 1').fill('$.state');
-    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Create the check' }).click();
     const locations = page.getByRole('group', { name: 'Locations' });
     await locations.getByRole('alert').waitFor();
     await locations.getByRole('checkbox', { name: 'office' }).check();
-    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Create the check' }).click();
     await page.getByRole('heading', { level: 1, name: 'Orders', exact: true }).waitFor();
     const [made] = (await account.get('/v1/checks')).json;
     expect(made).toMatchObject({
@@ -77,11 +77,11 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await field(page, 'Host').fill('db.internal');
     await field(page, 'Port').fill('5432');
     await page.getByRole('checkbox', { name: 'office' }).check();
-    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Create the check' }).click();
     await page.getByText('is the id of another check').waitFor();
     expect((await account.get('/v1/checks/orders')).json.name).toBe(ORDERS.name);
     await field(page, 'Id').fill('database');
-    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Create the check' }).click();
     await page.waitForURL('**/checks/database');
     expect((await account.get('/v1/checks/database')).json.request).toMatchObject({
       hostname: 'db.internal',
@@ -103,11 +103,11 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
       await page.getByRole('button', { name: 'Add a name server' }).click();
       await field(page, `Name servers to compare ${index + 1}`).fill(server);
     }
-    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Create the check' }).click();
     const second = field(page, 'Name servers to compare 2');
     await expect.poll(() => second.getAttribute('aria-invalid')).toBe('true');
     await second.fill('10.0.0.53');
-    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Create the check' }).click();
     await page.getByRole('heading', { level: 1, name: 'Zone', exact: true }).waitFor();
     const [made] = (await account.get('/v1/checks')).json;
     expect(made.request).toMatchObject({
@@ -179,7 +179,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await field(page, 'Name').fill('All orders');
     await page.getByText('its comments are gone').waitFor();
     expect(await yaml.inputValue()).toContain('name: All orders\n');
-    await page.getByRole('button', { name: 'Bring back my text' }).click();
+    await page.getByRole('button', { name: 'Restore my text' }).click();
     expect(await field(page, 'Name').inputValue()).toBe('Orders');
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { level: 1, name: 'Orders', exact: true }).waitFor();
@@ -199,14 +199,14 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await yaml.fill(broken);
     await page.getByText('The form waits until the text is a check again.').waitFor();
     expect(await field(page, 'Name').isDisabled()).toBe(true);
-    expect(await page.getByRole('button', { name: 'Make the check' }).isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Create the check' }).isDisabled()).toBe(true);
     expect(await yaml.inputValue()).toBe(broken);
     const check =
       'checks:\n  - id: shop\n    checkType: TCP\n    name: Shop\n    request:\n      port: 0\n';
     await yaml.fill(check);
     expect(await field(page, 'Id').inputValue()).toBe('shop');
     expect(await page.getByRole('radio', { name: /^TCP/ }).isChecked()).toBe(true);
-    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Create the check' }).click();
     await page.getByRole('button', { name: 'Line 6' }).first().click();
     const panel = page.getByRole('region', { name: 'YAML' });
     await panel.getByText(/^request.port must be/).waitFor();
@@ -215,7 +215,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await yaml.fill(
       `${check.replace('port: 0', 'port: 443')}      hostname: shop.internal\n    privateLocations: [office]\n`,
     );
-    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Create the check' }).click();
     await page.waitForURL('**/checks/shop');
     expect((await account.get('/v1/checks/shop')).json).toMatchObject({
       checkType: 'TCP',
@@ -308,7 +308,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await field(page, 'Value of the header 2').fill('Bearer 9');
     await field(page, 'Password').fill('another');
     await field(page, 'Value of the variable 2').fill('another');
-    await page.getByRole('button', { name: 'Make the check' }).click();
+    await page.getByRole('button', { name: 'Create the check' }).click();
     await page.getByRole('heading', { level: 1, name: 'Copy of Orders API' }).waitFor();
     await page.locator('.page-header').getByText('Paused').waitFor();
     expect(faults()).toEqual([]);

@@ -18,7 +18,7 @@ describe.skipIf(LACKING !== null)('the pages of heartbeats', () => {
     await page.getByLabel('A ping is expected every', { exact: true }).fill('10');
     await page.getByLabel('A ping is expected every: unit').selectOption('seconds');
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: 'Make the heartbeat' }).click();
+    await page.getByRole('button', { name: 'Create the heartbeat' }).click();
     await page.getByText('must be from 30 seconds to 365 days, in its unit').waitFor();
     const period = page.getByLabel('A ping is expected every', { exact: true });
     expect(await period.getAttribute('aria-invalid')).toBe('true');

@@ -104,7 +104,7 @@ export const LOCATION_SCENES: readonly Scene[] = [
         const button = page.getByRole('button', { name }).first();
         if (await button.isVisible()) await button.click();
       }
-      await page.getByRole('button', { name: 'Make a key' }).first().click();
+      await page.getByRole('button', { name: 'Create a key' }).first().click();
       await page.getByText('it is not shown again').waitFor();
     },
   },

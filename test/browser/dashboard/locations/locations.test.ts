@@ -30,7 +30,7 @@ describe.skipIf(LACKING !== null)('the pages of locations', () => {
     await page.getByRole('heading', { name: 'Büro Köln', level: 1 }).waitFor();
     await page.getByText('Waiting for an agent…').waitFor();
 
-    await page.getByRole('button', { name: 'Make a key' }).first().click();
+    await page.getByRole('button', { name: 'Create a key' }).first().click();
     await page.getByText('it is not shown again').waitFor();
     const lines = (await page.getByRole('tabpanel').locator('.block code').textContent()) ?? '';
     const env = environmentOf(lines);
@@ -108,7 +108,7 @@ describe.skipIf(LACKING !== null)('the pages of locations', () => {
     await account.post(`/v1/private-locations/${id}/keys`);
     const { page, goto, faults } = await open(account);
     await goto(`/locations/${id}`);
-    const rotate = page.getByRole('button', { name: 'Rotate: make the next key' });
+    const rotate = page.getByRole('button', { name: 'Rotate: create the next key' });
     await rotate.click();
     await page.getByText('There are two active keys').waitFor();
     expect(await rotate.count()).toBe(0);

@@ -34,16 +34,16 @@ describe.skipIf(LACKING !== null)('the calendar of maintenance', () => {
     await page.getByLabel('Starts').fill('2030-03-14T10:00');
     await page.getByLabel('Ends').fill('2030-03-14T09:00');
     await page.getByLabel('Repeats').selectOption('WEEK');
-    await page.getByLabel('Every so many weeks').fill('2');
+    await page.getByLabel('Interval in weeks').fill('2');
     await page.getByLabel('Tags of paused checks').fill('linux, database');
-    await page.getByRole('button', { name: 'Make the window' }).click();
+    await page.getByRole('button', { name: 'Create the window' }).click();
     await page.getByText('must be after startsAt').waitFor();
     await expect
       .poll(() => page.getByLabel('Ends').evaluate((input) => input.matches(':focus')))
       .toBe(true);
     await page.getByLabel('Ends').fill('2030-03-14T12:00');
-    await page.getByRole('button', { name: 'Make the window' }).click();
-    await page.getByText('The window is made.').waitFor();
+    await page.getByRole('button', { name: 'Create the window' }).click();
+    await page.getByText('The window is created.').waitFor();
     const [made] = (await account.get(PATH)).json;
     const local = await page.evaluate("new Date('2030-03-14T10:00').toISOString()");
     expect(made).toMatchObject({

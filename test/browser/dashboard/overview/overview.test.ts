@@ -46,7 +46,7 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     async ({ responseTime, ...view }) => {
       const { page, goto, axe, faults } = await open(await sharedBadDay(), view);
       await goto('/');
-      const broken = page.getByRole('list', { name: 'Checks that need a look' });
+      const broken = page.getByRole('list', { name: 'Checks that need attention' });
       const orders = broken.getByRole('listitem').filter({ hasText: 'Orders API' });
       await orders.waitFor();
       expect(await broken.getByRole('listitem').first().textContent()).toMatch(/Failing/);
@@ -268,7 +268,7 @@ describe.skipIf(LACKING !== null)('the overview', () => {
       expect(await dialog.getByLabel('Checks at once').getAttribute('max')).toBe('100');
       expect(await axe()).toEqual([]);
       // The button is in view although the form is higher than the window.
-      const make = dialog.getByRole('button', { name: 'Make the group' });
+      const make = dialog.getByRole('button', { name: 'Create the group' });
       const [whole, button] = [await dialog.boundingBox(), await make.boundingBox()];
       expect((button?.y ?? Number.POSITIVE_INFINITY) + (button?.height ?? 0)).toBeLessThanOrEqual(
         (whole?.y ?? 0) + (whole?.height ?? 0),
@@ -311,7 +311,7 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     await page.getByRole('button', { name: 'New group' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name', { exact: true }).fill('Shop');
-    await dialog.getByRole('button', { name: 'Make the group' }).click();
+    await dialog.getByRole('button', { name: 'Create the group' }).click();
     const edit = page.getByRole('button', { name: 'Edit group Shop' });
     await edit.click();
     await dialog.getByRole('button', { name: 'Delete the group…' }).click();

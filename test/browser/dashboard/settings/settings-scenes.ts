@@ -47,7 +47,7 @@ export const SETTINGS_SCENES: readonly Scene[] = [
       await page.getByRole('button', { name: 'Invite', exact: true }).first().click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Email').fill('jo.winter@example.com');
-      await dialog.getByRole('button', { name: 'Make the link' }).click();
+      await dialog.getByRole('button', { name: 'Create the link' }).click();
       await dialog.locator('code').waitFor();
     },
   },
@@ -58,7 +58,7 @@ export const SETTINGS_SCENES: readonly Scene[] = [
       await page.getByRole('button', { name: 'New key', exact: true }).first().click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('Name', { exact: true }).fill('Deployment');
-      await dialog.getByRole('button', { name: 'Make the key' }).click();
+      await dialog.getByRole('button', { name: 'Create the key' }).click();
       await dialog.getByText('it is not shown again').waitFor();
     },
   },

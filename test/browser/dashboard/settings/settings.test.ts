@@ -12,7 +12,7 @@ describe.skipIf(LACKING !== null)('the pages of settings', () => {
     await page.getByRole('button', { name: 'New key' }).click();
     await page.getByLabel('Name').fill('Deployment');
     await page.getByLabel('Role').selectOption('write');
-    await page.getByRole('button', { name: 'Make the key' }).click();
+    await page.getByRole('button', { name: 'Create the key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('not shown again').waitFor();
     const key = (await dialog.locator('code').textContent()) ?? '';
@@ -35,7 +35,7 @@ describe.skipIf(LACKING !== null)('the pages of settings', () => {
     await goto('/settings/users');
     await page.getByRole('button', { name: 'Invite' }).click();
     await page.getByLabel('Email').fill('jo@example.com');
-    await page.getByRole('button', { name: 'Make the link' }).click();
+    await page.getByRole('button', { name: 'Create the link' }).click();
     const link = page.getByRole('dialog').locator('code');
     await link.waitFor();
     expect(await link.textContent()).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/invitations\/[\w-]+$/);

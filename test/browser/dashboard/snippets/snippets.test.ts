@@ -15,7 +15,7 @@ describe.skipIf(LACKING !== null)('the page of snippets', () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('Sign in');
     await dialog.getByLabel('Script').fill('export const a = 1;\nexport const b = 2;\n');
-    await dialog.getByRole('button', { name: 'Make the snippet' }).click();
+    await dialog.getByRole('button', { name: 'Create the snippet' }).click();
     const row = page.locator('tr', { hasText: /Sign in.*export const a = 1;.*2 lines/ });
     await row.getByRole('button', { name: 'Edit Sign in' }).click();
     await dialog.getByLabel('Script').fill('export const c = 3;');

@@ -19,7 +19,7 @@ describe.skipIf(LACKING !== null)('the pages of status pages', () => {
     await page.keyboard.type('Shop status');
     expect(await page.getByLabel('Address').inputValue()).toBe('shop-status');
     await page.getByLabel('Address').fill('No address');
-    await page.getByRole('button', { name: 'Make the page' }).click();
+    await page.getByRole('button', { name: 'Create the page' }).click();
     await page.getByText(/must be 1 to 63 lower-case letters/).waitFor();
     await page.getByLabel('Address').fill(url);
     await page.keyboard.press('Enter');

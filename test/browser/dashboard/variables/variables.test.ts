@@ -38,13 +38,13 @@ describe.skipIf(LACKING !== null)('the page of variables', () => {
     await addVariables(account);
     const { page, goto, faults } = await open(account);
     await goto('/variables');
-    const missing = page.getByRole('table', { name: 'Names without a variable' });
+    const missing = page.getByRole('table', { name: 'Undefined variables' });
     await missing.locator('tr', { hasText: /SHOP_ID.*Orders/ }).waitFor();
     await page.getByRole('button', { name: 'Define SHOP_ID' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('SHOP-ID');
     await dialog.getByLabel('Value', { exact: true }).fill('17');
-    await dialog.getByRole('button', { name: 'Make the variable' }).click();
+    await dialog.getByRole('button', { name: 'Create the variable' }).click();
     await dialog.getByText(/must be letters, digits and underscores/).waitFor();
     expect(await dialog.getByLabel('Value', { exact: true }).inputValue()).toBe('17');
     await dialog.getByLabel('Name').and(page.locator(':focus')).waitFor();

@@ -216,7 +216,7 @@ it.each<[string, (peer: Peer) => Promise<void>, RegExp]>([
   [
     'is none',
     answering('+OK redis\r\n'),
-    /what answers there is not an HTTP proxy; see HTTPS_PROXY/,
+    /the server there is not an HTTP proxy; see HTTPS_PROXY/,
   ],
 ])(
   'a proxy that makes no tunnel is named, and what it said: it %s',

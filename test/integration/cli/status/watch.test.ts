@@ -93,7 +93,7 @@ it('keeps the last board while the service does not answer, and says so', async 
   await eventually(() => service.streams.length > 0 && stdout().includes('2 passing'));
   service.isBroken = true;
   changed();
-  await eventually(() => stdout().includes('not as of now: it is broken'));
+  await eventually(() => stdout().includes('not current: it is broken'));
   expect(stdout().split('\u001b[H').at(-1)).toContain('2 passing');
   expect(await end()).toBe(0);
 });

@@ -637,7 +637,7 @@ describe.each(databases)('on %s', (kind) => {
           checks: 1,
           locations: 1,
           msg: expect.stringMatching(
-            /^credentials and secret values of 1 check, 1 proxy cannot be decrypted because none of the keys decrypts them: put the key that encrypted them behind the others in ENCRYPTION_KEY/,
+            /^credentials and secret values of 1 check, 1 proxy cannot be decrypted because none of the keys decrypts them: put the key that encrypted them after the other keys in ENCRYPTION_KEY/,
           ),
         },
       ]);

@@ -270,7 +270,7 @@ describe('requests of the service through a proxy', () => {
     [
       'SSH-2.0-OpenSSH_9.6\r\n',
       false,
-      'no tunnel through the proxy of HTTPS_PROXY: what answers there',
+      'no tunnel through the proxy of HTTPS_PROXY: the server there',
     ],
     ['', false, 'it closed the connection without an answer'],
   ])(

@@ -137,7 +137,7 @@ describe('a credential that the service cannot decrypt', () => {
     expect(failureOf(check, { CREDENTIAL_NOT_READABLE: 'planted' })).toEqual({
       code: 'CREDENTIAL_NOT_READABLE',
       message:
-        'The password of basicAuth has a credential, or a secret variable of the check, that the service cannot decrypt, so nothing was sent: give it to the check again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.',
+        'The password of basicAuth has a credential, or a secret variable of the check, that the service cannot decrypt, so nothing was sent: give it to the check again, or put the key that encrypted it after the other keys in ENCRYPTION_KEY of the service and restart it.',
     });
     // It is no variable that anybody could define.
     expect(namesFromOthers(check)).toEqual([]);
@@ -164,7 +164,7 @@ describe('a variable of the account that the service cannot decrypt', () => {
       failure: {
         code: 'CREDENTIAL_NOT_READABLE',
         message:
-          'The header X-Token names the variable SEALED of the account, which the service cannot decrypt, so nothing was sent: give the variable its value again, or put the key that encrypted it behind the others in ENCRYPTION_KEY of the service and restart it.',
+          'The header X-Token names the variable SEALED of the account, which the service cannot decrypt, so nothing was sent: give the variable its value again, or put the key that encrypted it after the other keys in ENCRYPTION_KEY of the service and restart it.',
       },
     });
   });

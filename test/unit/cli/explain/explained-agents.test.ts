@@ -64,7 +64,7 @@ describe('the agents of an explained check', () => {
     const [owner = ''] = Object.keys(before).filter((id) => before[id] === null);
     const other = owner === 'a' ? 'b' : 'a';
     expect(before[other]).toBe(
-      `agent ${owner} has it, by the ids of check and agents and by JOB_CONCURRENCY`,
+      `agent ${owner} runs it, as the ids of check and agents and JOB_CONCURRENCY determine`,
     );
     const gone = agent(owner, {}, { live: false });
     expect(problems(subject('URL'), gone, agent(other))).toEqual({ [other]: null });
@@ -96,7 +96,7 @@ describe('the agents of an explained check', () => {
       'both families',
       subject('URL', { request: { url: 'https://example.com/', ipFamily: 'BOTH' } }),
       { ipv6: false },
-      'it has no IPv6, which ipFamily BOTH needs beside IPv4',
+      'it has no IPv6, which ipFamily BOTH needs in addition to IPv4',
     ],
   ])('lack %s', (_, of, capabilities, problem) => {
     expect(problems(of, agent('old', capabilities))).toEqual({ old: problem });

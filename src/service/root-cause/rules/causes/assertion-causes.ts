@@ -11,7 +11,7 @@ export type FailedAssertion = NonNullable<ReceivedResult[DetailField]>['assertio
   readonly error: string;
 };
 
-/** In the order of the check. */
+/** The failed assertions, in the order of the check. */
 export function failedAssertions(result: ReceivedResult): readonly FailedAssertion[] {
   return (detailOf(result)?.assertions ?? []).flatMap((assertion) =>
     assertion.error === null ? [] : [{ ...assertion, error: assertion.error }],
@@ -26,109 +26,109 @@ interface SourceRow {
 }
 
 const CONTENT = 'UNEXPECTED_CONTENT';
-const OR_ASSERTION = 'If what came is right, change the assertion.';
+const OR_ASSERTION = 'If the response is correct, change the assertion.';
 
 /** What a failed assertion on each source likely means. */
 export const SOURCE_CAUSES: Readonly<Record<AssertionSource, SourceRow>> = {
   STATUS_CODE: {
     classification: CONTENT,
     likely:
-      'The server answered, with another status than the check asks for. Likely the address answers otherwise since a change of the application, or it redirects now.',
-    fix: `See what was changed at the address, and where it leads. ${OR_ASSERTION}`,
+      'The server answered with another status than the check expects. Likely the application was changed, or the address now redirects.',
+    fix: `Check what was changed at the address, and where it redirects. ${OR_ASSERTION}`,
     links: [LINKS.statusCodes],
   },
   HEADERS: {
     classification: CONTENT,
     likely:
-      'Likely the application, its framework or a proxy or CDN before it was changed, and sets the header otherwise.',
-    fix: `Compare the headers of the result with those of the last run that passed, and see who sets this one. ${OR_ASSERTION}`,
+      'Likely the application, its framework, or a proxy or CDN in front of it was changed and sets the header differently.',
+    fix: `Compare the headers of the result with those of the last run that passed, and find out what sets this one. ${OR_ASSERTION}`,
     links: [LINKS.headerFields],
   },
   JSON_BODY: {
     classification: CONTENT,
     likely:
-      'Likely the application gives another value, the form of its JSON has changed, or what came is an error page and no JSON.',
-    fix: `Compare the body with what the assertion's JSONPath leads to, and with the last deployment. ${OR_ASSERTION}`,
+      'Likely the application returns another value, the structure of its JSON has changed, or the response is an error page instead of JSON.',
+    fix: `Compare the body with the JSONPath of the assertion, and look at the last deployment. ${OR_ASSERTION}`,
     links: [LINKS.jsonPath, LINKS.json],
   },
   JSON_SCHEMA: {
     classification: CONTENT,
     likely:
-      'Likely the form of the JSON was changed, a field is missing or has another type, or what came is an error page and no JSON.',
-    fix: `Look at the body of the result at the places that the error names, and compare with the last deployment. ${OR_ASSERTION}`,
+      'Likely the structure of the JSON was changed, a field is missing or has another type, or the response is an error page instead of JSON.',
+    fix: `Look at the body of the result at the paths that the error names, and at the last deployment. ${OR_ASSERTION}`,
     links: [LINKS.json],
   },
   IP_ADDRESS: {
     classification: CONTENT,
     likely:
-      'Another server answered than the check asks for. Likely the name leads elsewhere since a change of its DNS records, of a load balancer or of a CDN.',
+      'Another server answered than the check expects. Likely the name leads elsewhere after a change of its DNS records, a load balancer or a CDN.',
     fix: `Look up the name with "dig" and compare with the servers that should answer. ${OR_ASSERTION}`,
     links: [LINKS.dnsMessage],
   },
   HTTP_VERSION: {
     classification: CONTENT,
     likely:
-      'The server chose another version of HTTP. Likely the server or a proxy before it was changed, or the agent reaches it through a proxy now.',
-    fix: `See which versions the server offers by ALPN ("curl -v"), and what stands before it. ${OR_ASSERTION}`,
+      'The server chose another version of HTTP. Likely the server or a proxy in front of it was changed, or the agent now reaches it through a proxy.',
+    fix: `Check which versions the server offers by ALPN ("curl -v"), and what is in front of it. ${OR_ASSERTION}`,
     links: [],
   },
   TEXT_BODY: {
     classification: CONTENT,
     likely:
-      'Likely the content was changed, a part of the page is missing, or an error or login page came in its place.',
-    fix: `Look at the body of the result for what came instead. ${OR_ASSERTION}`,
+      'Likely the content was changed, a part of the page is missing, or an error or login page was returned instead.',
+    fix: `Look at the body of the result for what was returned instead. ${OR_ASSERTION}`,
     links: [],
   },
   RESPONSE_TIME: {
     classification: 'SLOW_RESPONSE',
-    likely: 'The answer is there, and took longer than the assertion allows.',
-    fix: 'Look at the phase that took the time, below. If so much time is normal, change the assertion.',
+    likely: 'The response arrived, but took longer than the assertion allows.',
+    fix: 'Look at the phase that took most of the time, below. If this is normal, change the assertion.',
     links: [],
   },
   RESPONSE_DATA: {
     classification: CONTENT,
     likely:
-      'The connection was made, and the service behind it sent something else or nothing. Likely it was changed, is not ready, or expects other data to be sent first.',
-    fix: `Connect with "nc" and compare what comes with what the assertion asks for. ${OR_ASSERTION}`,
+      'The connection was established, but the service sent something else or nothing. Likely it was changed, is not ready, or expects other data first.',
+    fix: `Connect with "nc" and compare the received data with the assertion. ${OR_ASSERTION}`,
     links: [],
   },
   RESPONSE_CODE: {
     classification: 'DNS_FAILURE',
-    likely: 'The name server answered with another code than the check asks for.',
-    fix: `Ask the same with "dig" and compare with the zone at the DNS provider. ${OR_ASSERTION}`,
+    likely: 'The name server answered with another code than the check expects.',
+    fix: `Send the same query with "dig" and compare with the zone at the DNS provider. ${OR_ASSERTION}`,
     links: [LINKS.dnsErrors],
   },
   TEXT_ANSWER: {
     classification: 'DNS_FAILURE',
     likely:
-      'The name server answered with other records than the check asks for. Likely the zone was changed, or a change is not everywhere yet.',
-    fix: `Compare the answer with the zone at the DNS provider; a change takes as long as the old record's TTL to be seen everywhere. ${OR_ASSERTION}`,
+      'The name server answered with other records than the check expects. Likely the zone was changed, or a change has not propagated yet.',
+    fix: `Compare the answer with the zone at the DNS provider; a change can take as long as the TTL of the old record to propagate. ${OR_ASSERTION}`,
     links: [LINKS.dnsMessage],
   },
   JSON_ANSWER: {
     classification: 'DNS_FAILURE',
     likely:
-      'The name server answered with other records than the check asks for. Likely the zone was changed, or a change is not everywhere yet.',
-    fix: `Compare the answer with the zone at the DNS provider; a change takes as long as the old record's TTL to be seen everywhere. ${OR_ASSERTION}`,
+      'The name server answered with other records than the check expects. Likely the zone was changed, or a change has not propagated yet.',
+    fix: `Compare the answer with the zone at the DNS provider; a change can take as long as the TTL of the old record to propagate. ${OR_ASSERTION}`,
     links: [LINKS.dnsMessage, LINKS.jsonPath],
   },
   LATENCY: {
     classification: 'SLOW_RESPONSE',
     likely:
-      'Echoes came back, with another latency than the assertion allows. Likely a link on the way is congested or the route has changed.',
-    fix: 'Trace the route (mtr) at the time it happens, and see where the time goes up. If so much is normal, change the assertion.',
+      'Echo replies arrived, but with another latency than the assertion allows. Likely a link on the route is congested, or the route has changed.',
+    fix: 'Trace the route (mtr) while it happens, and see where the latency increases. If this latency is normal, change the assertion.',
     links: [LINKS.ping],
   },
   JSON_RESPONSE: {
     classification: CONTENT,
-    likely: 'What the ping measured is not what the assertion asks for.',
-    fix: 'See the loss and the latencies of the result. If they are normal, change the assertion.',
+    likely: 'The measurements of the ping do not meet the assertion.',
+    fix: 'Look at the loss and the latencies in the result. If they are normal, change the assertion.',
     links: [LINKS.ping],
   },
   CERTIFICATE: {
     classification: 'CERTIFICATE_PROBLEM',
     likely:
-      'The server shows another certificate, or another version of TLS, than the check asks for. Likely the certificate was not renewed in time, was replaced, or another server answers.',
+      'The server presents another certificate, or uses another version of TLS, than the check expects. Likely the certificate was not renewed in time, was replaced, or another server answers.',
     fix: `Compare the certificate of the result with that of the last run that passed, and see what renews it. ${OR_ASSERTION}`,
     links: [],
   },
@@ -136,7 +136,7 @@ export const SOURCE_CAUSES: Readonly<Record<AssertionSource, SourceRow>> = {
 
 const MAX_SHOWN = 500;
 
-/** The cause of failed assertions: that of the first one, which often causes the others. */
+/** The cause of failed assertions: the cause of the first one, which often makes the others fail, too. */
 export function causeOfAssertions(
   failed: readonly [FailedAssertion, ...FailedAssertion[]],
 ): CauseRow {

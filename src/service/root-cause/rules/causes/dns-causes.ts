@@ -15,9 +15,9 @@ export const DNS_CAUSES: Readonly<Record<CodesOf<'dns'>, CauseRow>> = {
   DNS_NO_ADDRESS: {
     classification: 'DNS_FAILURE',
     cause: ({ host, ipFamily, recordType }) =>
-      `The name ${host} exists and has no ${ipFamily} address: there is no ${recordType} record. Likely the record was removed, or the host has addresses of ${otherFamily(ipFamily)} alone.`,
+      `The name ${host} exists, but has no ${ipFamily} address: there is no ${recordType} record. Likely the record was removed, or the host has only ${otherFamily(ipFamily)} addresses.`,
     fix: ({ host, ipFamily, recordType }) =>
-      `Add a ${recordType} record for ${host}, or set the check's ipFamily to ${otherFamily(ipFamily)} if the host is not to be reached by ${ipFamily}.`,
+      `Add a ${recordType} record for ${host}, or set the check's ipFamily to ${otherFamily(ipFamily)} if the host need not be reachable by ${ipFamily}.`,
     links: [LINKS.ipv6, LINKS.dnsErrors],
   },
   DNS_SERVFAIL: {
@@ -31,17 +31,17 @@ export const DNS_CAUSES: Readonly<Record<CodesOf<'dns'>, CauseRow>> = {
   DNS_REFUSED: {
     classification: 'DNS_FAILURE',
     cause: ({ host, resolver, location }) =>
-      `Asked for ${host}, ${resolver} answered REFUSED. Likely an access list does not let the agent in ${location} ask, or the server is not responsible for the domain and does not ask others.`,
+      `Asked for ${host}, ${resolver} answered REFUSED. Likely an access list does not allow queries from the agent in ${location}, or the server is not authoritative for the domain and does not resolve names of others.`,
     fix: ({ location }) =>
-      `Allow the addresses of the agent in ${location} to ask that server, or have the check or the agent's machine ask another one.`,
+      `Allow queries from the addresses of the agent in ${location} at that server, or configure another name server in the check or on the agent's machine.`,
     links: [LINKS.dnsErrors],
   },
   DNS_ERROR: {
     classification: 'DNS_FAILURE',
     cause: ({ host, resolver }) =>
-      `Asked for ${host}, ${resolver} gave an answer that is an error, or the name is none that can be asked for; the agent's message says which. Likely the server is faulty or set up wrongly for the domain, or the name is misspelt.`,
+      `Asked for ${host}, ${resolver} answered with an error, or the name is not a valid DNS name; the agent's message says which. Likely the server is faulty or misconfigured for the domain, or the name is misspelt.`,
     fix: ({ host }) =>
-      `Ask the same with "dig ${host}" from the agent's machine, and look into the log of the name server.`,
+      `Send the same query with "dig ${host}" from the agent's machine, and look at the log of the name server.`,
     links: [LINKS.dnsErrors, LINKS.dnsMessage],
   },
   DNS_TIMEOUT: {
@@ -55,33 +55,33 @@ export const DNS_CAUSES: Readonly<Record<CodesOf<'dns'>, CauseRow>> = {
   DNS_UNREACHABLE: {
     classification: 'DNS_FAILURE',
     cause: ({ host, resolver }) =>
-      `To look up ${host}, ${resolver} could not be reached: the network answered that there is no way to them, or nothing listens there. Likely the address of the name server is wrong, or the agent's network has changed.`,
+      `To look up ${host}, ${resolver} could not be reached: there is no route to them, or nothing listens there. Likely the address of the name server is wrong, or the agent's network has changed.`,
     fix: ({ location }) =>
-      `See which name servers the machine of the agent in ${location} is set to (/etc/resolv.conf), or which one the check names, and that they can be reached from there.`,
+      `Check which name servers the machine of the agent in ${location} uses (/etc/resolv.conf), or which one the check names, and whether they can be reached from there.`,
     links: [LINKS.unreachable],
   },
   DNS_MALFORMED: {
     classification: 'DNS_FAILURE',
     cause: ({ host, resolver }) =>
-      `Asked for ${host}, ${resolver} sent bytes that are not a DNS message. Likely something other than a name server listens there, or a device on the way changes the answers.`,
+      `Asked for ${host}, ${resolver} sent bytes that are not a DNS message. Likely something other than a name server listens there, or a device on the route changes the answers.`,
     fix: () =>
-      'See what listens on the port of the name server, and whether a firewall or proxy on the way rewrites DNS.',
+      'Check what listens on the port of the name server, and whether a firewall or proxy on the route rewrites DNS.',
     links: [LINKS.dnsMessage],
   },
   DNS_HTTP_STATUS: {
     classification: 'DNS_FAILURE',
     cause: ({ host, resolver }) =>
-      `Asked for ${host} over HTTPS, ${resolver} answered with an HTTP status that is not a success. Likely the path is another, or the server that answers DNS behind it is down.`,
+      `Asked for ${host} over HTTPS, ${resolver} answered with an HTTP status that is not a success. Likely the path is wrong, or the DNS server behind it is down.`,
     fix: () =>
-      "Compare the check's dohPath and serverName with the documentation of the server, and look into its log.",
+      "Compare the check's dohPath and serverName with the documentation of the server, and look at its log.",
     links: [LINKS.dnsErrors],
   },
   DNS_SERIALS_DIFFER: {
     classification: 'DNS_FAILURE',
     cause: ({ host }) =>
-      `The name servers of ${host} do not have the same version of the zone, or one of them does not answer; the agent's message has the serial of each. Likely a zone transfer fails, or a change is still on its way.`,
+      `The name servers of ${host} do not have the same version of the zone, or one of them does not answer; the agent's message contains the serial of each. Likely a zone transfer fails, or a change has not propagated yet.`,
     fix: ({ host }) =>
-      `Ask each name server with "dig @SERVER ${host} SOA", and look into the log of those that are behind for refused or failed transfers (NOTIFY, access lists, TSIG keys).`,
+      `Query each name server with "dig @SERVER ${host} SOA", and look for refused or failed transfers (NOTIFY, access lists, TSIG keys) in the logs of those that are behind.`,
     links: [LINKS.dnsErrors],
   },
 };
@@ -89,12 +89,13 @@ export const DNS_CAUSES: Readonly<Record<CodesOf<'dns'>, CauseRow>> = {
 const UNNAMED: CauseRow = {
   classification: 'DNS_FAILURE',
   cause: ({ host, resolver }, { result }) =>
-    `Asked for ${host}, ${resolver} answered ${result.dnsCheckResult?.response?.responseCode ?? 'an error'}. What that means for the name is for the operator of the server to say.`,
-  fix: ({ host }) => `Ask the same with "dig ${host}" and look into the log of the name server.`,
+    `Asked for ${host}, ${resolver} answered ${result.dnsCheckResult?.response?.responseCode ?? 'an error'}. The operator of the server can say what that means for the name.`,
+  fix: ({ host }) =>
+    `Send the same query with "dig ${host}" and look at the log of the name server.`,
   links: [LINKS.dnsErrors, LINKS.dnsMessage],
 };
 
-/** Response codes of DNS checks, for which every answer is a response. */
+/** The cause of a response code. In DNS checks every answer counts as a response. */
 export function causeOfResponseCode(responseCode: string): CauseRow {
   switch (responseCode) {
     case 'NXDOMAIN':

@@ -17,10 +17,10 @@ export const LOSS_CAUSE: CauseRow = {
         : '';
     const where =
       routeOf(result) === null ? '' : ' The trace among the evidence shows where loss begins.';
-    return `${counts} to ${target} were not answered${limit}. Likely a link on the way is congested or faulty, or the host or a router answers only so many echoes a second.${where}`;
+    return `${counts} to ${target} were not answered${limit}. Likely a link on the route is congested or faulty, or the host or a router limits its echo replies per second.${where}`;
   },
   fix: ({ target }) =>
-    `Trace the route to ${target} (mtr) and find the first hop from which on packets are lost at every later one too; look at that link's errors and load. If a limit for ICMP is the reason, send fewer echoes or raise the threshold.`,
+    `Trace the route to ${target} (mtr) and find the first hop after which all hops lose packets; look at the errors and the load of that link. If a limit for ICMP is the reason, send fewer echoes or raise the threshold.`,
   links: [LINKS.ping],
 };
 
@@ -35,10 +35,10 @@ export const SUCCESS_CAUSE: CauseRow = {
             kind === 'tcp' || kind === 'dns' ? kind : 'icmp'
           ]
         : `answered with status ${status}`;
-    return `The check passes when its target fails (shouldFail), and ${target} ${how}. Likely something that is to be closed or missing is open or there again.`;
+    return `The check passes when its target fails (shouldFail), but ${target} ${how}. Likely something that should be closed or removed is open or available again.`;
   },
   fix: () =>
-    'See which change opened it: a firewall rule, an access rule, a route or a record. If it is meant to be open, take shouldFail off the check.',
+    'Find out which change opened it: a firewall rule, an access rule, a route or a record. If it should be open, remove shouldFail from the check.',
   links: [],
 };
 
@@ -46,7 +46,7 @@ export const SUCCESS_CAUSE: CauseRow = {
 export const UNKNOWN_CAUSE: CauseRow = {
   classification: 'UNKNOWN',
   cause: ({ target }) =>
-    `The run against ${target} did not pass, and what is stored of it does not say why. Likely the check was changed since.`,
+    `The run against ${target} did not pass, and its stored result does not show why. Likely the check was changed since.`,
   fix: () => 'Run the check once more, and ask for an analysis of that result.',
   links: [],
 };

@@ -13,53 +13,53 @@ interface PhaseRow {
 
 const NO_ROW: PhaseRow = {
   what: 'the run as a whole',
-  likely: 'It is not known which part of it was slow.',
-  fix: 'Compare with the runs before, and look at the load of the target at the time.',
+  likely: 'It is unknown which part was slow.',
+  fix: 'Compare with earlier runs, and look at the load of the target at the time.',
 };
 
 const CONNECTING: PhaseRow = {
   what: 'establishing the TCP connection',
   likely:
-    'Likely packets are lost on the way and sent again (the first repeat comes after a second), or the host is far away or overloaded.',
-  fix: 'Look for loss on the way with a trace (mtr), and at the load of the host and its queue of new connections.',
+    'Likely packets are lost and retransmitted (the first time after one second), or the host is far away or overloaded.',
+  fix: 'Look for packet loss with a trace (mtr), and at the load of the host and its queue of new connections.',
 };
 
 /** What a long phase means. */
 const PHASES: Readonly<Record<string, PhaseRow>> = {
   wait: {
     what: 'waiting in the agent before the request was sent',
-    likely: "That time is not the target's: likely the agent's machine has too much to do.",
-    fix: "Look at the load of the agent's machine; give it fewer checks at once (JOB_CONCURRENCY) or add an agent.",
+    likely: "The target did not cause this delay: likely the agent's machine is overloaded.",
+    fix: "Look at the load of the agent's machine; let it run fewer checks at once (JOB_CONCURRENCY) or add an agent.",
   },
   dns: {
     what: 'looking up the name',
     likely:
-      'Likely a name server did not answer at first, so that the next one was asked, or the answer had to be fetched from far away.',
-    fix: 'See how long "dig" takes on the agent\'s machine with each of its name servers; take out the one that does not answer, and give the record a longer TTL.',
+      'Likely a name server did not answer, so that the next one was asked, or the answer was not cached and came from far away.',
+    fix: 'Check how long "dig" takes on the agent\'s machine with each of its name servers; remove the one that does not answer, and give the record a longer TTL.',
   },
   tcp: CONNECTING,
   connection: CONNECTING,
   tls: {
     what: 'the TLS handshake',
     likely:
-      'Likely the server is short of processor time, or the handshake needs more rounds than usual over a long way.',
-    fix: 'Look at the processor load of whatever ends TLS, and let it speak TLS 1.3, which needs one round less.',
+      'Likely the server is short of CPU time, or the handshake needs more round trips than usual over a long distance.',
+    fix: 'Look at the CPU load of the server that terminates TLS, and enable TLS 1.3, which needs one round trip less.',
   },
   firstByte: {
     what: 'waiting for the first byte of the answer',
     likely:
-      'The network was quick, so the time was likely spent in the application: slow queries, missing caches, exhausted pools, or calls to other services.',
-    fix: 'Profile the address that is checked: slow queries, calls to others, and queues for workers. Compare with the last deployment.',
+      'The network was fast, so the time was likely spent in the application: slow queries, missing caches, exhausted pools, or calls to other services.',
+    fix: 'Profile the address that is checked: slow queries, calls to other services, and queues for workers. Compare with the last deployment.',
   },
   download: {
     what: 'receiving the body',
     likely:
-      'Likely the body is large or is written slowly, or the line has little room or loses packets.',
-    fix: 'Compress the body or make it smaller, bring it closer (a CDN), or check a smaller address.',
+      'Likely the body is large or sent slowly, or the network has little bandwidth or loses packets.',
+    fix: 'Compress the body or make it smaller, serve it closer to the clients (a CDN), or check an address with a smaller body.',
   },
   data: {
     what: 'waiting for the data of the answer',
-    likely: 'The connection was quick, so the time was likely spent in the service behind it.',
+    likely: 'The connection was fast, so the time was likely spent in the service itself.',
     fix: 'Look at what the service did at the time of the run.',
   },
 };
@@ -114,21 +114,21 @@ export const SLOW_CAUSE: CauseRow = {
     const over =
       limitMs === null ? 'more than the check allows' : `over its limit of ${limitMs} ms`;
     const took = `${subject.target} answered after ${durationText(result.responseTime)}, ${over}.`;
-    // The single phase of a DNS check is the whole time.
+    // The only phase of a DNS check is the total time.
     if (slowest === null) {
       return subject.kind === 'dns'
-        ? `${took} Likely ${subject.resolver} had to ask others first, or did not answer the first question.`
+        ? `${took} Likely ${subject.resolver} had to ask other servers first, or did not answer the first query.`
         : `${took} ${NO_ROW.likely}`;
     }
     const usual =
       slowest.usualMs === null ? '' : `, where ${durationText(slowest.usualMs)} is usual`;
     const row = PHASES[slowest.name] ?? NO_ROW;
-    return `${took} Most of what it was too slow by went into ${row.what}: ${durationText(slowest.ms)}${usual}. ${row.likely}`;
+    return `${took} Most of the delay was ${row.what}: ${durationText(slowest.ms)}${usual}. ${row.likely}`;
   },
   fix(subject, input) {
     const slowest = slowestOf(phaseChanges(subject, input));
     const row = slowest === null ? NO_ROW : (PHASES[slowest.name] ?? NO_ROW);
-    return `${row.fix} If so much time is normal, raise the thresholds of the check.`;
+    return `${row.fix} If this time is normal, raise the thresholds of the check.`;
   },
   links: [LINKS.caching],
 };

@@ -14,18 +14,18 @@ interface StatusRow {
 }
 
 const BEHIND =
-  "look at the server behind the proxy: whether it runs, is healthy by the proxy's own check, and answers within its time limit";
+  "look at the server behind the proxy: whether it runs, passes the proxy's health check, and answers within its timeout";
 
-/** By status code. */
+/** Keyed by status code. */
 const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
   [
     400,
     {
       classification: 'CLIENT_ERROR',
       cause: () =>
-        'The server takes the request for malformed. Likely its form has changed, or a header, the query or the body of the check is wrong.',
+        'The server considers the request malformed. Likely the expected form has changed, or a header, the query or the body of the check is wrong.',
       fix: () =>
-        'Compare the request of the check with what the server expects now; its log or the body of the response mostly says what is wrong.',
+        'Compare the request of the check with what the server expects now; its log or the body of the response usually says what is wrong.',
       links: [LINKS.status400],
     },
   ],
@@ -36,7 +36,7 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
       cause: () =>
         'The server requires credentials, or did not accept those of the check. Likely a token or password has expired, was changed or was never given.',
       fix: () =>
-        "Renew the credentials of the check (Authorization header or basicAuth) and see with them that the address answers. If the page is meant to be public, see the server's access rules.",
+        "Renew the credentials of the check (Authorization header or basicAuth) and test the address with them. If the page should be public, look at the server's access rules.",
       links: [LINKS.status401],
     },
   ],
@@ -45,9 +45,9 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
     {
       classification: 'ACCESS_DENIED',
       cause: ({ location }) =>
-        `The server understood and refuses. Likely the credentials of the check have not the right for it, or a firewall for web applications or an access list blocks the agent in ${location}.`,
+        `The server understood the request and refuses it. Likely the credentials of the check lack the permission, or a web application firewall or an access list blocks the agent in ${location}.`,
       fix: ({ location }) =>
-        `See in the log of the server or its firewall which rule refused the request. Give the check's credentials the right, or allow the addresses of the agent in ${location}.`,
+        `Find out in the log of the server or its firewall which rule refused the request. Grant the permission to the check's credentials, or allow the addresses of the agent in ${location}.`,
       links: [LINKS.status403],
     },
   ],
@@ -56,9 +56,9 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
     {
       classification: 'NOT_FOUND',
       cause: () =>
-        'The server has nothing at this address. Likely the page was moved or removed, a deployment changed the routes, or the path in the check is wrong.',
+        'The server found nothing at this address. Likely the page was moved or removed, a deployment changed the routes, or the path in the check is wrong.',
       fix: () =>
-        'See whether a deployment changed the path; restore it or redirect it, or correct the address in the check.',
+        'Check whether a deployment changed the path; restore it or redirect it, or correct the address in the check.',
       links: [LINKS.status404],
     },
   ],
@@ -67,7 +67,7 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
     {
       classification: 'CLIENT_ERROR',
       cause: () =>
-        'The server does not take the method of the check at this address. Likely the route was changed, or the method of the check is wrong.',
+        'The server does not support the method of the check at this address. Likely the route was changed, or the method of the check is wrong.',
       fix: () => 'Use one of the methods that the Allow header of the response names.',
       links: [LINKS.status405],
     },
@@ -76,8 +76,8 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
     407,
     {
       classification: 'ACCESS_DENIED',
-      cause: () => 'A proxy on the way requires credentials, before the target is ever asked.',
-      fix: () => "Give the proxy's credentials with the address of the location's proxy.",
+      cause: () => 'A proxy in front of the target requires credentials.',
+      fix: () => 'Add the credentials of the proxy to the proxy URL of the location.',
       links: [LINKS.status407],
     },
   ],
@@ -86,8 +86,8 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
     {
       classification: 'TIMEOUT',
       cause: () =>
-        'The server waited for the request and gave up. Likely the line to it is very slow or loses packets, or its time limit is very short.',
-      fix: () => "See the server's time limit for requests, and the loss on the way.",
+        'The server timed out while it waited for the request. Likely the network is very slow or loses packets, or its timeout is very short.',
+      fix: () => "Check the server's timeout for requests, and packet loss on the route.",
       links: [LINKS.status408],
     },
   ],
@@ -95,7 +95,7 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
     410,
     {
       classification: 'NOT_FOUND',
-      cause: () => 'What was at this address was removed on purpose.',
+      cause: () => 'The resource at this address was removed on purpose.',
       fix: () => 'Point the check at the new address, or remove it.',
       links: [LINKS.status410],
     },
@@ -105,9 +105,9 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
     {
       classification: 'RATE_LIMITED',
       cause: ({ location }) =>
-        `The server refuses because it got too many requests. Likely the limit for the key or the address of the agent in ${location} is met by this check together with others.`,
+        `The server refuses the request because it received too many. Likely this check and others together reach the limit for the key or the address of the agent in ${location}.`,
       fix: ({ location }) =>
-        `Run the check less often, from fewer locations, or have the addresses of ${location} or its key taken out of the limit. The Retry-After header says when the server answers again.`,
+        `Run the check less often or from fewer locations, or exempt the addresses of ${location} or its key from the limit. The Retry-After header says when the server answers again.`,
       links: [LINKS.status429, LINKS.retryAfter],
     },
   ],
@@ -116,9 +116,9 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
     {
       classification: 'SERVER_ERROR',
       cause: () =>
-        'The application failed while it worked on the request. Likely an exception that nothing caught, after a deployment or because something that it needs is away.',
+        'The application failed while it handled the request. Likely an uncaught exception, after a deployment or because something that it depends on is unavailable.',
       fix: () =>
-        'Look into the log of the application at the time of the run for the exception, compare with the last deployment, and roll that back if it began with it.',
+        'Look for the exception in the log of the application at the time of the run, compare with the last deployment, and roll that back if the failures began with it.',
       links: [LINKS.status500],
     },
   ],
@@ -127,9 +127,9 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
     {
       classification: 'GATEWAY_ERROR',
       cause: () =>
-        'A proxy or load balancer answered, because the server behind it gave no good answer. Likely that server has crashed, restarts, or refuses or breaks off connections.',
+        'A proxy or load balancer answered because it got no valid response from the server behind it. Likely that server has crashed, is restarting, or refuses or ends connections.',
       fix: () =>
-        `In the log of the proxy find which server it asked and what went wrong; then ${BEHIND}.`,
+        `Find out in the log of the proxy which server it called and what went wrong; then ${BEHIND}.`,
       links: [LINKS.status502],
     },
   ],
@@ -140,7 +140,7 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
       cause: () =>
         'The server says that it cannot answer for now. Likely it is overloaded, under maintenance or just starting, or a load balancer has no healthy server.',
       fix: () =>
-        'See whether maintenance or a deployment was under way, how many healthy servers the load balancer has, and whether they have room (processor, memory, connections). A Retry-After header says when to come again.',
+        'Check whether maintenance or a deployment was in progress, how many healthy servers the load balancer has, and whether they have free capacity (CPU, memory, connections). A Retry-After header says when to retry.',
       links: [LINKS.status503, LINKS.retryAfter],
     },
   ],
@@ -149,9 +149,9 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
     {
       classification: 'GATEWAY_ERROR',
       cause: () =>
-        'A proxy or load balancer answered, because the server behind it did not answer in its time limit. Likely the application hangs or waits for something slow.',
+        'A proxy or load balancer answered because the server behind it did not respond within its timeout. Likely the application hangs or waits for something slow.',
       fix: () =>
-        `Look for slow requests in the application at the time of the run, and ${BEHIND}. Raise the proxy's limit only if the work may take so long.`,
+        `Look for slow requests in the application at the time of the run, and ${BEHIND}. Raise the proxy's timeout only if requests may take this long.`,
       links: [LINKS.status504],
     },
   ],
@@ -160,17 +160,17 @@ const STATUSES: ReadonlyMap<number, StatusRow> = new Map<number, StatusRow>([
 const OTHER_4XX: StatusRow = {
   classification: 'CLIENT_ERROR',
   cause: () =>
-    'The server refuses the request for a reason that it finds with the client. Likely the request of the check is not what the server expects any more.',
+    'The server refuses the request and blames the client. Likely the request of the check is no longer what the server expects.',
   fix: () =>
-    'Look up what the status means to this server, in the body of its response and in its log, and change the request of the check to fit.',
+    'Find out what the status means for this server in the body of its response and in its log, and correct the request of the check.',
   links: [LINKS.status4xx],
 };
 const OTHER_5XX: StatusRow = {
   classification: 'SERVER_ERROR',
   cause: () =>
-    'The server says that it failed itself. Likely something that it needs is away or faulty.',
+    'The server reports a failure of its own. Likely something that it depends on is unavailable or faulty.',
   fix: () =>
-    'Look into the log of the server at the time of the run, and compare with the last deployment.',
+    'Look at the log of the server at the time of the run, and compare with the last deployment.',
   links: [LINKS.status5xx],
 };
 

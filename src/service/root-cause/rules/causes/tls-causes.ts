@@ -31,11 +31,11 @@ export const TLS_CAUSES: Readonly<Record<CodesOf<'tls'>, CauseRow>> = {
     cause(subject) {
       const certificate = certificateOf(subject);
       const from = certificate === null ? null : sinceText(certificate.validFrom, subject);
-      const when = from === null ? '' : ` It is valid from a time on that is ${from}.`;
+      const when = from === null ? '' : ` Its validity begins ${from}.`;
       return `${subject.target} showed a certificate that is not valid yet.${when} Likely it was installed too early, or the clock of the agent's machine or of whoever issued it is wrong.`;
     },
     fix: ({ location }) =>
-      `See that the clock of the machine of the agent in ${location} is right. If it is, put back the certificate that is valid now until the new one is.`,
+      `Make sure that the clock of the machine of the agent in ${location} is right. If it is, restore the previous certificate until the new one becomes valid.`,
     links: [LINKS.validity],
   },
   TLS_HOSTNAME_MISMATCH: {
@@ -84,16 +84,15 @@ export const TLS_CAUSES: Readonly<Record<CodesOf<'tls'>, CauseRow>> = {
     classification: 'CERTIFICATE_PROBLEM',
     cause: ({ target }) =>
       `The certificate of ${target} fails verification for the reason that the agent's message names. Likely it was issued for another use, with a weak signature, or by an authority that may not issue it.`,
-    fix: () =>
-      'Have the certificate issued anew, with a usual profile for servers, and install it.',
+    fix: () => 'Get a new certificate with a standard server profile, and install it.',
     links: [LINKS.path],
   },
   TLS_PROTOCOL_UNSUPPORTED: {
     classification: 'TLS_FAILURE',
     cause: ({ target }) =>
-      `${target} speaks neither TLS 1.2 nor TLS 1.3, the versions that are safe. Likely the server is old, or configured for old clients alone.`,
+      `${target} supports neither TLS 1.2 nor TLS 1.3, the secure versions. Likely the server is old, or configured only for old clients.`,
     fix: () =>
-      'Enable TLS 1.2 and 1.3 on the server or the load balancer; update it if it has them not.',
+      'Enable TLS 1.2 and 1.3 on the server or the load balancer; update it if it does not support them.',
     links: [LINKS.oldTls],
   },
   TLS_CLIENT_CERT_REJECTED: {
@@ -101,21 +100,21 @@ export const TLS_CAUSES: Readonly<Record<CodesOf<'tls'>, CauseRow>> = {
     cause: ({ target, host }) =>
       `${target} requires a client certificate, or refused the one that it got. Likely none is configured for ${host}, or the one that is has expired or comes from an authority that the server does not trust.`,
     fix: ({ host }) =>
-      `Configure a client certificate for ${host} that is valid and of an authority that the server trusts, or see in the server's log why it refused the one it got.`,
+      `Configure a valid client certificate for ${host} from an authority that the server trusts, or find out in the server's log why it refused the one it got.`,
     links: [LINKS.clientCertificate, LINKS.tlsAlerts],
   },
   TLS_HANDSHAKE_FAILED: {
     classification: 'TLS_FAILURE',
     cause: ({ target }) =>
-      `The TLS handshake with ${target} failed for the reason that the agent's message names. Likely both sides have no cipher or key that they both take, the server does not know the host name (SNI), or something other than TLS is spoken on the port.`,
+      `The TLS handshake with ${target} failed for the reason that the agent's message names. Likely the two sides have no common cipher or key type, the server does not know the host name (SNI), or the port does not use TLS.`,
     fix: ({ host }) =>
-      `Try "openssl s_client -connect ${host} -servername ${host}" (and its port) and compare what the server offers with what is usual. Correct its ciphers and its host names, or the port in the check.`,
+      `Try "openssl s_client -connect ${host} -servername ${host}" (and its port) and check what the server offers. Correct its ciphers and its host names, or the port in the check.`,
     links: [LINKS.tlsAlerts],
   },
   STARTTLS_FAILED: {
     classification: 'TLS_FAILURE',
     cause: ({ target }) =>
-      `The connection to ${target} was made, and the server did not agree to begin TLS on it, for the reason that the agent's message names. Likely TLS is not enabled or its certificate cannot be read by the server, another protocol is spoken on the port, or a device on the way removes the offer of TLS.`,
+      `The connection to ${target} was established, but the server refused to start TLS on it, for the reason that the agent's message names. Likely TLS is not enabled or the server cannot read its certificate, the port uses another protocol, or a device on the route removes the offer of TLS.`,
     fix: ({ host }) =>
       `Try "openssl s_client -connect ${host} -starttls" with the port and the protocol, from the network of the agent and on the server itself, and see whether the server offers TLS to both.`,
     links: [LINKS.tlsAlerts],
@@ -123,23 +122,23 @@ export const TLS_CAUSES: Readonly<Record<CodesOf<'tls'>, CauseRow>> = {
   TLS_TIMEOUT: {
     classification: 'TIMEOUT',
     cause: ({ target }) =>
-      `The TCP connection to ${target} was made, and the TLS handshake was not finished in time. Likely the server or the load balancer is overloaded, or a device on the way drops large packets.`,
+      `The TCP connection to ${target} was established, but the TLS handshake did not finish in time. Likely the server or the load balancer is overloaded, or a device on the route drops large packets.`,
     fix: () =>
-      'Look at the load of the server that ends TLS. If it has none, see whether large packets get through (path MTU): ping with 1400 bytes and no fragmentation.',
+      'Look at the load of the server that terminates TLS. If it is low, check whether large packets get through (path MTU): ping with 1400 bytes and without fragmentation.',
     links: [LINKS.tlsAlerts],
   },
   TLS_RESET: {
     classification: 'TLS_FAILURE',
     cause: ({ target }) =>
-      `${target} accepted the connection and closed it during the TLS handshake. Likely no working server is behind the load balancer, the server does not know the host name (SNI), or a firewall that looks into TLS broke it off.`,
+      `${target} accepted the connection and closed it during the TLS handshake. Likely the load balancer has no healthy server, the server does not know the host name (SNI), or a firewall that inspects TLS ended it.`,
     fix: () =>
-      'Look into the log of the server or load balancer that ends TLS at the time of the run, and see whether a firewall filters by host name.',
+      'Look at the log of the server or load balancer that terminates TLS at the time of the run, and check whether a firewall filters by host name.',
     links: [LINKS.tlsAlerts, LINKS.tcpReset],
   },
   CLIENT_CERT_INVALID: {
     classification: 'CHECK_CONFIGURATION',
     cause: ({ host }) =>
-      `The client certificate or key that is configured for ${host} cannot be used, so the agent did not try. Nothing is known of the target itself.`,
+      `The client certificate or key that is configured for ${host} cannot be used, so the agent did not try. Nothing is known about the target itself.`,
     fix: ({ host }) =>
       `Replace the client certificate for ${host}: the certificate and its key must be PEM, belong together, and the passphrase must be right.`,
     links: [LINKS.clientCertificate],

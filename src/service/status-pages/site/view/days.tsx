@@ -16,7 +16,7 @@ const dayMsOf = ({ day }: DayOnPage): number => Date.parse(`${day}T00:00:00Z`);
 
 const timeText = (ms: number): string => (ms >= DAY_MS ? 'all day' : twoUnitText(ms));
 
-/** What happened on a day, without its incidents and maintenance; empty if nothing did. */
+/** Describes a day without its incidents and maintenance; empty if nothing happened. */
 export function dayWords(day: DayOnPage): string {
   const { condition, failingMs, degradedMs, missedMs, failures, degraded, missed } = day;
   if (condition === 'UNKNOWN') return CONDITION_WORDS.UNKNOWN;
@@ -30,7 +30,7 @@ export function dayWords(day: DayOnPage): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** Days that follow each other and have one bar, title and line. */
+/** Consecutive days with one bar, title and line. */
 interface Stretch {
   readonly start: number;
   readonly days: readonly [DayOnPage, ...DayOnPage[]];
@@ -38,7 +38,7 @@ interface Stretch {
   readonly kind: 'calm' | 'unmeasured' | 'event';
 }
 
-/** Equal days that follow each other are one stretch; an event is one of its own. */
+/** Groups consecutive equal days into stretches; a day with an event is a stretch of its own. */
 function stretchesOf(days: readonly DayOnPage[]): readonly Stretch[] {
   const stretches: Stretch[] = [];
   for (const [start, day] of days.entries()) {
@@ -59,7 +59,7 @@ function kindOf(day: DayOnPage): Stretch['kind'] {
   return dayWords(day) === '' ? 'calm' : 'event';
 }
 
-/** What readers want to know of. A day that has just begun may have no run yet. */
+/** The stretches that readers should know about. A day that has just begun may have no run yet. */
 function remarkableOf(days: readonly DayOnPage[]): readonly Stretch[] {
   return stretchesOf(days).filter(
     ({ start, kind }) => kind === 'event' || (kind === 'unmeasured' && start < days.length - 1),
@@ -119,7 +119,7 @@ export function DayBars({ days }: Days): VNode {
   );
 }
 
-/** The bars in words, for everybody who does not point at them. */
+/** The bars as text, for readers without a pointer. */
 export function DayLog({
   days,
   incidentsPath,

@@ -57,7 +57,7 @@ export function OpenIncident({
   );
 }
 
-/** What an incident does to its services, in words. */
+/** Describes the impact of an incident on its services. */
 export function Impact({
   severity,
   isOver = false,
@@ -145,7 +145,7 @@ export function Services({
   );
 }
 
-/** What was resolved not long ago, each in a line that leads to its permanent page. */
+/** Recently resolved incidents, each in a line with a link to its permanent page. */
 export function PastIncidents({
   incidents,
   path,

@@ -2,7 +2,7 @@ import type { VNode } from 'preact';
 import { numberText, pluralText } from '../../../../web/status/texts.tsx';
 import type { PageState, ServiceCondition, ServiceOnPage } from '../../state/page-state.ts';
 
-/** What is said of one service, and of several. */
+/** Predicates for one service and for several. */
 const PREDICATES: Readonly<Record<ServiceCondition, readonly [string, string]>> = {
   OPERATIONAL: ['is operational', 'are operational'],
   UNKNOWN: ['has no current data', 'have no current data'],
@@ -86,7 +86,7 @@ function othersText(all: readonly ServiceOnPage[], worst: ServiceCondition): str
 export const sentenceText = ({ subject, predicate }: Sentence): string =>
   subject === null ? predicate : `${subject} ${predicate}`;
 
-/** A name may be written in another direction than the sentence. */
+/** Isolates the direction of the name, which may differ from that of the sentence. */
 export function SentenceWords({ subject, predicate }: Sentence): VNode {
   return (
     <>

@@ -15,7 +15,7 @@ import { SentenceWords, sentenceOf, sentenceText, unnamedTroubled } from './sent
 
 /** Services with a problem that are named at the top; the others are counted. */
 const SHOWN_TROUBLED = 10;
-/** With more services, what is below them is out of sight: the top says that it is there. */
+/** With more services, the content below them is out of sight, so the top mentions it. */
 const SHORT_PAGE_SERVICES = 8;
 
 /** The id of the section with planned maintenance; services have UUIDs. */
@@ -28,7 +28,7 @@ interface StatusPageViewProps {
   readonly isStale: boolean;
 }
 
-/** What readers see at the address of a status page. */
+/** The main page of a status page. */
 export function StatusPageView({ requested, state, isStale }: StatusPageViewProps): VNode {
   const sentence = sentenceOf(state);
   const { cards, incidents, pastIncidents, maintenance, readAtMs } = state;
@@ -146,7 +146,7 @@ function targetsOf(
   return new Map(places.filter(([id]) => serviceIds.has(id)).toReversed());
 }
 
-/** Names what else has a problem, with links to it: on a long page it may be far down. */
+/** Links to other services with a problem, which may be far down on a long page. */
 function Troubled({ services }: { readonly services: readonly ServiceOnPage[] }): VNode {
   const left = services.length - SHOWN_TROUBLED;
   return (
@@ -255,7 +255,7 @@ function Service({
   );
 }
 
-/** How long the service takes to respond; empty if nobody knows. */
+/** The response time of the service as text; empty if unknown. */
 function responseText({ condition, responseTimeMs, usualResponseTimeMs }: ServiceOnPage): string {
   const now = responseTimeMs === null ? null : durationText(responseTimeMs);
   if (usualResponseTimeMs === null) return now === null ? '' : `Responds in ${now}`;

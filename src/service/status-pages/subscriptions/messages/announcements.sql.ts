@@ -66,11 +66,11 @@ export async function lockAnnouncement(sql: Sql): Promise<LockedAnnouncement | n
 }
 
 /**
- * Makes the deliveries of an announcement to the next subscribers: to those who had confirmed before it,
- * do not rest, and want to know of a service that the incident names on their page. Makes none for an
- * update that notifies nobody any more.
+ * Creates the deliveries of an announcement to the next subscribers: those who confirmed before it, are not
+ * suspended, and are subscribed to a service that the incident names on their page. Creates none if the update no
+ * longer notifies subscribers.
  *
- * @returns how many subscribers it looked at, and the `n` of the last one
+ * @returns how many subscribers were scanned, and the `n` of the last one
  */
 export async function insertDeliveriesOf(
   sql: Sql,

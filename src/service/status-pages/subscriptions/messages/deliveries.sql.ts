@@ -67,8 +67,8 @@ export interface MessageClaim {
 const SCANNED = 200;
 
 /**
- * Claims due messages, oldest first, and those whose lease has expired: of each subscriber only the
- * first unfinished one. As `claimDeliveries` of alerts does.
+ * Claims due messages, oldest first, including those whose lease has expired. Claims only the first unfinished
+ * message of each subscriber, like `claimDeliveries` of alerts.
  */
 export async function claimMessages(
   sql: Sql,
@@ -133,7 +133,7 @@ export async function nextMessageAtMs(
 }
 
 /**
- * Fails what waits for an address that has refused an earlier message.
+ * Fails the waiting messages to an address that has refused an earlier message.
  *
  * @returns how many messages failed
  */

@@ -35,7 +35,7 @@ export function subscriptionUrl({ base, token }: Pick<MessagePage, 'base' | 'tok
   return `${base}/subscriptions/${token}`;
 }
 
-/** A POST to it ends the subscription, without anything else (RFC 8058). */
+/** The URL at which a single POST ends the subscription (RFC 8058). */
 export function unsubscribeUrl(page: Pick<MessagePage, 'base' | 'token'>): string {
   return `${subscriptionUrl(page)}/unsubscribe`;
 }
@@ -124,7 +124,7 @@ function statusWord(status: string): string {
   return INCIDENT_STATUS_WORDS[status as IncidentStatus] ?? status;
 }
 
-/** As the page says it. */
+/** Describes the impact in the words of the page. */
 function impactText({ severity }: AnnouncedUpdate): string {
   return CONDITION_WORDS[stateUnder([severity as IncidentSeverity])];
 }
@@ -144,8 +144,8 @@ function servicesText({ services }: AnnouncedUpdate): string {
 }
 
 /**
- * The name of a page in mails to addresses that anybody may type into its form: short, and without
- * anything that a mail program makes a link of, because the account chooses the name.
+ * Shortens the name of a page for mails to unconfirmed addresses, and removes everything that a mail program would
+ * turn into a link: anybody can enter an address, and the account chooses the name.
  */
 function nameForStrangers(name: string): string {
   const words = onOneLine(name.normalize('NFKC'))
@@ -161,7 +161,7 @@ function nameForStrangers(name: string): string {
     : words;
 }
 
-/** No text becomes a header: the subject is one line, whatever the names. */
+/** Builds a mail. The subject is one line, whatever the names contain, so that no text becomes a header. */
 function mail(
   page: MessagePage,
   {

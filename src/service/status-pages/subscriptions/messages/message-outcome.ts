@@ -9,7 +9,7 @@ export type MessageResult = (typeof MESSAGE_RESULTS)[number];
 
 /**
  * Why a message did not arrive:
- * - bounce: the address refused it for good, and rests
+ * - bounce: the address refused it permanently, and is suspended
  * - gone: the webhook wants no further messages (410)
  * - receiver: the receiver answered with an error, or could not be reached
  * - service: the service, its mail server or its network failed, which says nothing about the receiver

@@ -25,7 +25,7 @@ import {
 import { type Attempt, type FailureCause, failedByService } from './message-outcome.ts';
 
 const GONE = 410;
-/** For the answer of a webhook to a challenge: somebody waits for it. */
+/** Time limit for the answer of a webhook to a challenge; short, because the user waits for it. */
 const CHALLENGE_LIMIT_MS = 10_000;
 /** To the mail server: many take at most 50 of a client. */
 const MAX_CONNECTIONS = 40;
@@ -186,7 +186,7 @@ function webhookFailureCause(sent: HttpOutcome): FailureCause | null {
   return sent.isOfReceiver ? 'receiver' : 'service';
 }
 
-/** The challenge as text, or as the field of a JSON object. Not the payload: many servers repeat any body. */
+/** Accepts the challenge as text or in a JSON object, but not an echo of the payload: many servers repeat any body. */
 function confirmsChallenge(answer: string, challenge: string): boolean {
   if (answer.trim() === challenge) return true;
   try {

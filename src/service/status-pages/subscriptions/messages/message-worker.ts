@@ -38,14 +38,14 @@ const MAX_PER_ACCOUNT: Readonly<Record<SubscriberKind, number>> = { email: 60, w
 /** Longer than two attempts, one after the other, and the storage of the outcome can take. */
 const LEASE_MS = 2 * SEND_LIMIT_MS + 40_000;
 
-/** Older updates help nobody, for example after the service was away for days. */
+/** Older updates are not sent, for example after the service was down for days. */
 const MAX_AGE_MS = DAY_MS;
 /** Subscribers of a transaction: bounds how long it takes. */
 const SUBSCRIBERS_AT_ONCE = 1_000;
 
 /**
- * Sends the messages of the kind until the signal aborts: first makes the deliveries of announced updates,
- * then sends those that are due. Messages to one subscriber keep their order.
+ * Sends the messages of the kind until the signal aborts: creates the deliveries of announced updates, then sends
+ * those that are due. Messages to one subscriber keep their order.
  */
 export async function runMessageWorker(
   parts: MessageWorkerParts,
@@ -161,8 +161,8 @@ async function record(
 }
 
 /**
- * Makes the deliveries of the oldest announcement to its next subscribers. Any replica may do each
- * part: the announcement says how far it is, in the transaction that makes them.
+ * Creates the deliveries of the oldest announcement for its next subscribers. Any replica can continue: the
+ * announcement stores its progress in the same transaction.
  *
  * @returns whether there was one
  */

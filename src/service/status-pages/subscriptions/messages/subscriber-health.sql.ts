@@ -24,7 +24,7 @@ export type FailingSubscriber = {
 /**
  * Counts a message that did not arrive because of its receiver.
  *
- * @param restedUntilMs where the address refused it for good
+ * @param restedUntilMs set if the address refused the message permanently
  * @returns null if there is no such subscriber
  */
 export async function recordFailure(

@@ -6,7 +6,7 @@ const SECTIONS = [
   { to: '/channels', label: 'Channels' },
 ] as const;
 
-/** Leads from alerts to channels and back. */
+/** The tabs for alerts and channels. */
 export function Sections({ current }: { readonly current: (typeof SECTIONS)[number]['to'] }) {
   return (
     <nav class="tabs" aria-label="Alerting">

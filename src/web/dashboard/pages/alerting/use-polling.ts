@@ -1,6 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Calls it every so often while the page is visible; null: not. */
+/** Calls the function at the interval while the page is visible; null: never. */
 export function usePolling(intervalMs: number | null, call: () => void): void {
   const latest = useRef(call);
   latest.current = call;

@@ -22,7 +22,7 @@ const formOf = ({ host, cert, ca }: ClientCertificate): Form => ({
   ca: ca ?? '',
 });
 
-/** Adds a client certificate, or replaces what is given of one. */
+/** Adds a client certificate, or replaces the given parts of one. */
 export function ClientCertificateDialog({
   id,
   onClose,
@@ -122,7 +122,7 @@ function Editor({
       />
       <PemField
         label="Certificate"
-        hint="In PEM, with those of its chain behind it."
+        hint="In PEM format, followed by the other certificates of its chain."
         {...fieldOf('cert')}
       />
       <PemField
@@ -142,8 +142,8 @@ function Editor({
         {...fieldOf('passphrase')}
       />
       <PemField
-        label="Certificates of authorities"
-        hint="Optional: trusted for this host, in addition to the usual ones."
+        label="CA certificates"
+        hint="Optional: trusted for this host, in addition to the standard ones."
         {...fieldOf('ca')}
       />
       {edited.isOutdated && id !== null ? (
@@ -156,7 +156,7 @@ function Editor({
   );
 }
 
-/** PEM text, pasted or from a file, which stays in the browser until the form is sent. */
+/** PEM text, pasted or from a file. The text stays in the browser until the form is sent. */
 function PemField(props: {
   readonly label: string;
   readonly hint: string;
@@ -167,7 +167,7 @@ function PemField(props: {
   const read = async (input: HTMLInputElement): Promise<void> => {
     const [file] = input.files ?? [];
     if (file !== undefined) props.onValue(await file.text());
-    // The same file can be chosen again.
+    // Allows choosing the same file again.
     input.value = '';
   };
   return (

@@ -4,12 +4,12 @@ import { TimeText } from '../../parts/time-text.tsx';
 import { Link } from '../../shell/link.tsx';
 import type { Facts } from './queries.ts';
 
-/** From here on somebody should see to it. */
+/** The number of remaining days from which on the certificate should be renewed. */
 const SOON_DAYS = 30;
 const URGENT_DAYS = 7;
 const MAX_NAMES = 3;
 
-/** The days that are left, as a state. */
+/** The remaining days, as a state. */
 export function DaysLeft({ days }: { readonly days: number }) {
   if (days < 0) return <StateMark state="failing" word="Expired" />;
   const state = days <= URGENT_DAYS ? 'failing' : days <= SOON_DAYS ? 'degraded' : 'passing';
@@ -58,7 +58,7 @@ export function ValidUntil({ facts }: { readonly facts: Facts | null }) {
   return facts === null ? <>–</> : <TimeText at={facts.validTo} form="full" />;
 }
 
-/** Which checks, the first one at once. */
+/** The checks of a certificate: the first one, and the others on request. */
 export function ChecksOf({
   checks,
   total,

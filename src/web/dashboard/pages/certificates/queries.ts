@@ -42,7 +42,7 @@ export function reloadClientCertificates(): void {
   invalidate((key) => key.startsWith('client-certificates'));
 }
 
-/** Checks that see the same certificate are one row, where the soonest of them stands. */
+/** Checks that see the same certificate share a row, at the position of the one that expires first. */
 export function byCertificate(seen: readonly SeenCertificate[]): readonly SeenByChecks[] {
   const found = new Map<string, SeenCertificate[]>();
   for (const each of seen) {

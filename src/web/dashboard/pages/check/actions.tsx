@@ -14,7 +14,7 @@ import { commandOf } from './request-command.ts';
 
 type Opened = { readonly title: string; readonly text: string } | null;
 
-/** What a user may do with a check: the role decides what is shown. */
+/** The actions on a check that the role of the user allows. */
 export function CheckActions({
   check,
   query,

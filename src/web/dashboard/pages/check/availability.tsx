@@ -21,7 +21,7 @@ export function AvailabilityPanel({
   isHeartbeat = false,
 }: {
   readonly checkId: string;
-  /** It has minutes by days instead of runs. */
+  /** A heartbeat has minutes by days instead of runs. */
   readonly isHeartbeat?: boolean;
 }) {
   const query = useQuery(

@@ -2,7 +2,7 @@ import { responseTime } from '../../parts/formats.ts';
 import type { Threshold } from './chart.tsx';
 import type { Check, MissedSlot } from './model.ts';
 
-/** What the charts of response times mark beside their lines: thresholds, and slots that were not run. */
+/** The marks of the charts of response times: thresholds, and slots that were not run. */
 
 const MINUTE_MS = 60_000;
 

@@ -4,7 +4,7 @@ import type { Series } from './queries.ts';
 
 /** The lines of the charts of response times and packet loss. */
 
-/** The phases that analytics know, in order. TLS is what the others leave of the response time. */
+/** The phases of analytics, in order. TLS is the response time minus the other phases. */
 export const PHASES: Readonly<Record<CheckType, readonly string[]>> = {
   URL: ['wait', 'dns', 'tcp', 'tls', 'firstByte', 'download'],
   API: ['wait', 'dns', 'tcp', 'tls', 'firstByte', 'download'],
@@ -124,7 +124,7 @@ export function lossSeries(
   ];
 }
 
-/** Without what is not known; null if nothing is. */
+/** Omits unknown values; null if all are unknown. */
 export function averageOf(values: readonly (number | null)[]): number | null {
   const known = values.filter((value) => value !== null);
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0) / known.length;

@@ -7,9 +7,9 @@ import { lonePoints } from './lone-points.ts';
 
 export interface ChartSeries {
   readonly label: string;
-  /** A property of CSS with its colour. */
+  /** The CSS property with its colour. */
   readonly colour: string;
-  /** One for each time; null: nothing is known. */
+  /** One value for each time; null if it is not known. */
   readonly values: readonly (number | null)[];
 }
 
@@ -25,12 +25,12 @@ export interface Span {
 }
 
 export interface ChartProps {
-  /** What it shows, in words. */
+  /** Describes the chart in words. */
   readonly label: string;
   /** Epoch milliseconds, ascending. */
   readonly times: readonly number[];
   readonly series: readonly ChartSeries[];
-  /** Each series stands on those before it. */
+  /** Whether each series is stacked on the previous ones. */
   readonly isStacked: boolean;
   readonly unit: 'ms' | '%';
   readonly thresholds: readonly Threshold[];
@@ -43,7 +43,7 @@ export interface ChartProps {
 const HEIGHT_PX = 220;
 const HATCH_PX = 6;
 const MARK_PX = 4;
-/** The diameter of a point that no line leads to. */
+/** The diameter of an isolated point. */
 const POINT_PX = 6;
 
 /** A chart over time. Its numbers are in the legend, which the caller shows. */
@@ -58,7 +58,7 @@ export function Chart(props: ChartProps) {
       plot.setSize({ width: current.clientWidth, height: HEIGHT_PX }),
     );
     resized.observe(current);
-    // Colours are read when it is drawn.
+    // Colours are read when the chart is drawn.
     const scheme = matchMedia('(prefers-color-scheme: dark)');
     const redraw = (): void => {
       plot.destroy();
@@ -167,7 +167,7 @@ function timeTexts(splits: readonly number[]): string[] {
 
 type Colour = (name: string) => string;
 
-/** Hatched: nothing is known of these times, which is no failure. */
+/** Hatched areas for times without runs, which are not failures. */
 function drawMissed(plot: uPlot, spans: readonly Span[], colour: Colour): void {
   const { ctx, bbox } = plot;
   ctx.save();

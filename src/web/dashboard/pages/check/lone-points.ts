@@ -1,6 +1,5 @@
 /**
- * The positions of values without a known neighbour: a line between two points shows all others, and nothing
- * of these.
+ * The positions of values without a known neighbour. A line between points does not show them.
  */
 export function lonePoints(values: readonly (number | null | undefined)[]): number[] {
   const isKnown = (at: number): boolean => (values[at] ?? null) !== null;

@@ -26,7 +26,7 @@ export function Panel({
 
 export type Fact = readonly [name: string, value: ComponentChildren];
 
-/** Names and values; those without a value are left out. */
+/** Names and values; entries without a value are omitted. */
 export function Facts({ facts }: { readonly facts: readonly (Fact | null)[] }) {
   return (
     <dl class="check-facts">

@@ -59,7 +59,7 @@ export interface RunFilter {
 }
 
 export const RUNS_A_PAGE = 25;
-/** A run that is stored while the page is read still belongs to it. */
+/** A margin for runs that are stored while the page is read. */
 const AHEAD_MS = 86_400_000;
 
 export function useRuns(
@@ -150,7 +150,7 @@ export function useMissedSlots(checkId: string, hours: number): Query<readonly M
   );
 }
 
-/** Where the reports on checks of each type are. */
+/** The paths of the reports on checks of each type. */
 const ANALYTICS = {
   URL: '/v1/analytics/url/{id}',
   API: '/v1/analytics/api-checks/{id}',

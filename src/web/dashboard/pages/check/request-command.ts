@@ -1,6 +1,6 @@
 import type { Check } from './model.ts';
 
-/** What a command line shows of a check: a request that a person can repeat. */
+/** The request of a check as a command line that people can run. */
 export interface RequestCommand {
   /** Such as `curl`. */
   readonly tool: string;
@@ -124,7 +124,7 @@ function lines(parts: readonly (readonly string[])[]): string {
   return parts.map((words) => words.join(' ')).join(' \\\n  ');
 }
 
-/** For a shell. */
+/** Quotes a text for a shell. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

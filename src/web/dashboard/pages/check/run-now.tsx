@@ -18,7 +18,7 @@ export function useRunNow(checkId: string): Started<string | null> {
   );
 }
 
-/** Follows a run on request until its result is there, or it is cancelled. */
+/** Follows a run on request until it has a result or is cancelled. */
 export function FollowedRun({
   checkId,
   runId,

@@ -41,7 +41,7 @@ export function AlertFields({
       <div class="editing-wide">
         {notifiesAll !== null && (
           <CheckField
-            label="Notify all channels that there are"
+            label="Notify all existing channels"
             isChecked={notifiesAll}
             onValue={onNotifiesAll}
           />

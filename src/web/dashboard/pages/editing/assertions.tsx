@@ -4,7 +4,7 @@ import { factsAt } from './facts.ts';
 import { Cell, Rows } from './rows.tsx';
 
 const PATH = 'request.assertions';
-/** What the property of a source is. Sources that are not here have none. */
+/** The meaning of the property of each source. Sources that are missing here have no property. */
 const PROPERTIES: Readonly<Record<string, string>> = {
   HEADERS: 'name of the header',
   JSON_BODY: 'JSONPath: $.status',
@@ -57,7 +57,7 @@ export function Assertions() {
   );
 }
 
-/** What its source or comparison has no use for is shown only if it is set. */
+/** Fields that its source or comparison does not use are shown only if they are set. */
 function Assertion({ at, index }: { readonly at: string; readonly index: number }) {
   const { draft, problemAt } = useCheckForm();
   const textOf = (name: string): string => String(valueAt(draft, `${at}.${name}`) ?? '');

@@ -25,7 +25,7 @@ export function Belonging() {
       <div data-field="groupId">
         <SelectField
           label={labelOf('groupId')}
-          hint={['Its settings come before those of the check.', found?.limitNote]
+          hint={['Its settings take precedence over those of the check.', found?.limitNote]
             .filter(Boolean)
             .join(' ')}
           value={groupId === null ? '' : String(groupId)}

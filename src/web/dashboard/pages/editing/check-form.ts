@@ -5,7 +5,7 @@ import { problemOf } from '../../parts/field.tsx';
 import type { CheckType } from '../check/model.ts';
 import type { Draft } from './draft.ts';
 
-/** What every part of the form reads and changes. */
+/** The state that every part of the form reads and changes. */
 export interface CheckForm {
   readonly type: CheckType;
   readonly draft: Draft;

@@ -6,10 +6,10 @@ export interface ChoiceOf {
   readonly label: string;
 }
 
-/** More than these get a search. */
+/** Longer lists get a search field. */
 const FEW = 12;
 
-/** Any number of things of a list. What is chosen and unknown stays, and can be removed. */
+/** A choice of any number of entries. Chosen entries that are unknown stay and can be removed. */
 export function Choices({
   field,
   legend,
@@ -26,7 +26,7 @@ export function Choices({
   readonly chosen: readonly string[];
   readonly problem: string | null;
   readonly onChange: (chosen: readonly string[]) => void;
-  /** Where there is nothing to choose. */
+  /** Shown if there are no choices. */
   readonly empty: ComponentChildren;
   readonly note: string | null;
 }) {

@@ -1,10 +1,10 @@
 import type { AnyCheck, Check, CheckType } from '../check/model.ts';
 import { fieldsOf } from './facts.ts';
 
-/** The body of a check as it is edited: nothing in it is known to be valid. */
+/** The body of a check while it is edited. None of it has been validated. */
 export type Draft = Readonly<Record<string, unknown>>;
 
-/** What responses add, or the service makes itself. */
+/** Fields that responses add or the service sets. */
 const RESPONSE_ONLY: readonly string[] = [
   'id',
   'created_at',
@@ -15,7 +15,7 @@ const RESPONSE_ONLY: readonly string[] = [
   'warnings',
 ];
 
-/** `request.headers[2].key` as its parts. */
+/** The parts of a path such as `request.headers[2].key`. */
 function partsOf(path: string): readonly (string | number)[] {
   return [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([part, index]) =>
     index === undefined ? part : Number(index),
@@ -32,7 +32,7 @@ export function valueAt(draft: unknown, path: string): unknown {
   return value;
 }
 
-/** The draft with another value at a path, undefined for none. What is missing on the way is made. */
+/** The draft with another value at a path, undefined for none. Creates missing objects on the path. */
 export function withValue(draft: Draft, path: string, value: unknown): Draft {
   return replaced(draft, partsOf(path), value) as Draft;
 }
@@ -67,7 +67,7 @@ export function newDraft(type: CheckType): Draft {
   return { checkType: type, name: '', request: {} };
 }
 
-/** What can be sent of a check that was read. */
+/** The fields of a stored check that can be sent. */
 export function draftOf(check: AnyCheck): Draft {
   return Object.fromEntries(
     Object.entries(check).filter(([field]) => !RESPONSE_ONLY.includes(field)),
@@ -77,7 +77,7 @@ export function draftOf(check: AnyCheck): Draft {
 const MASK = '********';
 const MAX_NAME_CHARS = 255;
 
-/** A paused copy. Hidden values are left empty: only who knows them can give them again. */
+/** A paused copy. Hidden values are empty and must be given again. */
 export function duplicateOf(check: Check): Draft {
   const { logicalId: _, ...fields } = draftOf(check);
   const copy = {
@@ -88,12 +88,12 @@ export function duplicateOf(check: Check): Draft {
   return withoutMasks(copy) as Draft;
 }
 
-/** Whether the API hides something of the check. */
+/** Whether the API hides a value of the check. */
 export function hidesValues(check: Check): boolean {
   return JSON.stringify(withoutMasks(draftOf(check))) !== JSON.stringify(draftOf(check));
 }
 
-/** A URL with a hidden password keeps its mask, which the API refuses with what to do. */
+/** A URL with a hidden password keeps its mask, which the API refuses with advice. */
 function withoutMasks(value: unknown): unknown {
   if (value === MASK) return '';
   if (Array.isArray(value)) return value.map(withoutMasks);
@@ -105,8 +105,8 @@ function withoutMasks(value: unknown): unknown {
 }
 
 /**
- * The draft as a check of another type: what both types have stays, except for thresholds and assertions,
- * which mean something else.
+ * The draft as a check of another type: fields of both types stay, except for thresholds and assertions,
+ * whose meaning differs.
  */
 export function withType(draft: Draft, type: CheckType): Draft {
   const known = fieldsOf(type);
@@ -121,7 +121,7 @@ export function withType(draft: Draft, type: CheckType): Draft {
 }
 
 /**
- * The fields of an update. What the draft leaves out has its default: the API would keep the stored value.
+ * The fields of an update. Fields that the draft omits get their default: the API would keep the stored value.
  *
  * @param stored the check as it was read
  */
@@ -141,5 +141,5 @@ export function updateOf(draft: Draft, stored: Draft, type: CheckType): Draft {
   };
 }
 
-/** The same as no strategy and `doubleCheck`; an update cannot remove a strategy. */
+/** Has the same effect as no strategy with `doubleCheck`: an update cannot remove a strategy. */
 const ONE_RETRY = { type: 'SINGLE_RETRY', baseBackoffSeconds: 0, sameRegion: false };

@@ -17,7 +17,7 @@ import './editing.css';
 import { Editor } from './editor.tsx';
 import { CHECK_TYPES } from './types.ts';
 
-/** A new check at `/checks/new`, else one that exists. `?from=` starts with a copy of a check. */
+/** A new check at `/checks/new`, otherwise an existing one. `?from=` starts with a copy of a check. */
 export function Page({ params: { id = '' } }: PageProps) {
   const from = useUrlState().get('from');
   const title = id === '' ? 'New check' : 'Edit check';
@@ -95,7 +95,7 @@ function StoredCheck({ id }: { readonly id: string }) {
   );
 }
 
-/** While the check is read, and if it cannot be edited here. */
+/** Shown while the check is read, and if it cannot be edited here. */
 function NotReady({
   title,
   check,

@@ -38,14 +38,14 @@ type EditorProps =
   /** A new check. */
   | { readonly stored: null; readonly initial: Draft };
 
-/** As editing.css has it: the YAML is beside the form. */
+/** The media query of editing.css for the YAML beside the form. */
 const WIDE = '(min-width: 1240px)';
 
 /** The form of a check, new or stored, and the YAML of the same check. */
 export function Editor(props: EditorProps) {
   const { stored } = props;
   const { route } = useLocation();
-  /** Whether the text beside the form is a check. The form waits until it is. */
+  /** Whether the text beside the form is a valid check. Until then the form is disabled. */
   const [isYamlValid, setYamlValid] = useState(true);
   const edited = useEdited<Check, Draft>({
     loaded: stored,
@@ -96,9 +96,9 @@ export function Editor(props: EditorProps) {
     const warnings = resource.warnings?.length ?? 0;
     showToast({
       kind: 'pass',
-      text: `${stored === null ? 'The check is made' : 'The check is saved'}${warnings === 0 ? '.' : `, with ${counted(warnings, 'warning')}.`}`,
+      text: `${stored === null ? 'The check is created' : 'The check is saved'}${warnings === 0 ? '.' : `, with ${counted(warnings, 'warning')}.`}`,
     });
-    // After the guard is gone.
+    // After the guard was removed.
     setTimeout(() => route(addressOf(checkPath(resource.id)), stored === null));
   };
   const takeYaml = (next: Draft, nextId: string): void => {
@@ -206,7 +206,7 @@ export function Editor(props: EditorProps) {
               isBusy={saving.isBusy}
               disabled={!isYamlValid || (stored !== null && !isChanged)}
             >
-              {stored === null ? 'Make the check' : 'Save'}
+              {stored === null ? 'Create the check' : 'Save'}
             </Button>
             {stored !== null && isChanged && <Button onClick={edited.undo}>Undo changes</Button>}
             <Link class="button" to={stored === null ? '/' : checkPath(stored.resource.id)}>
@@ -219,12 +219,12 @@ export function Editor(props: EditorProps) {
   );
 }
 
-/** A copy of a check without channels notifies none either; a new one all, as the API does it. */
+/** A copy of a check without channels has no channels either; a new check has all, as in the API. */
 function isWithoutChannels(draft: Draft): boolean {
   return draft.alertChannelSubscriptions === undefined;
 }
 
-/** Paths of trials name the check, and those of unions its type: the form does not. */
+/** Paths in errors of trials start with the check, and those of unions contain its type; paths in the form do not. */
 function ofForm({ path, message }: FieldProblem): FieldProblem {
   return {
     path: path.replace(/^body\.(?:check\.)?(?:(?:URL|API|TCP|DNS|ICMP)\.)?/, 'body.'),
@@ -238,7 +238,7 @@ function problemOfId(error: ApiError | null, isNew: boolean): string | null {
   return error.problems.find(({ path }) => path === 'path.id')?.message ?? null;
 }
 
-/** The error as it is shown below the form: without the problems that stand at their fields. */
+/** The error for the text below the form, without the problems that are shown at their fields. */
 function shownBelow(error: ApiError, others: readonly FieldProblem[]): ApiError {
   if (error.problems.length === 0) return error;
   const message = 'Some fields are not valid: each says what is wrong.';

@@ -8,19 +8,19 @@ import { labelOf, wordsOf } from './form-fields.ts';
 
 interface FactFieldProps {
   readonly path: string;
-  /** Default: that of LABELS. */
+  /** Default: the label in LABELS. */
   readonly label?: string;
-  /** `none` where the label says all. Default: the text of the document. */
+  /** `none` if the label is enough. Default: the description in the OpenAPI document. */
   readonly hint?: ComponentChildren | 'none';
   readonly placeholder?: string;
-  /** The height of a text of several lines. */
+  /** The number of lines of a text area. */
   readonly rows?: number;
   readonly isPassword?: boolean;
   /** Instead of `wordsOf`. */
   readonly wordOf?: (value: string | number) => string;
 }
 
-/** A control for one field, as the document of the API describes it; nothing if the type has no such field. */
+/** A control for one field of the OpenAPI document; shows nothing if the type does not have the field. */
 export function FactField(props: FactFieldProps) {
   const { path, hint, wordOf = wordsOf } = props;
   const form = useCheckForm();
@@ -84,7 +84,7 @@ export function FactField(props: FactFieldProps) {
   );
 }
 
-/** The text of the document, code in backticks as code; undefined without one. */
+/** The description in the OpenAPI document, with code in backticks as code; undefined without one. */
 function defaultHint(path: string, facts: Facts): ComponentChildren | undefined {
   const parts = [
     hintOf(facts),
@@ -103,7 +103,7 @@ export function Code({ text }: { readonly text: string }) {
 
 type At = Readonly<Record<string, unknown>>;
 
-/** Also shows a value that is none of the choices: the API says what is wrong with it. */
+/** Also shows a value that is not one of the choices: the API reports the problem. */
 export function Choice({
   facts,
   value,
@@ -167,7 +167,7 @@ function NumberControl({
   );
 }
 
-/** What is typed, as long as it means the value: `1.0` on the way to `1.05` stays. */
+/** Keeps the typed text as long as it means the value, such as `1.0` while `1.05` is typed. */
 export function useTyped(
   value: string,
   meaningOf: (typed: string) => string,
@@ -208,7 +208,7 @@ function TextControl({
   return <input {...shared} {...(isPassword ? { type: 'password' } : { type: 'text' })} />;
 }
 
-/** Whatever YAML puts there is shown: a text, a number, or JSON. */
+/** Shows any value from YAML: a text, a number, or JSON. */
 export function shownText(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'object' ? JSON.stringify(value) : String(value);

@@ -1,7 +1,7 @@
 import found from '../../api/check-fields.json' with { type: 'json' };
 import type { CheckType } from '../check/model.ts';
 
-/** What the document of the API says of a field. */
+/** A field in the OpenAPI document. */
 export interface Facts {
   readonly kind: 'string' | 'number' | 'integer' | 'boolean' | 'array' | 'object';
   readonly isNullable?: boolean;
@@ -48,7 +48,7 @@ export function authFieldsOf(
     .map(([path, facts]) => ({ ...facts, path }));
 }
 
-/** The unit of a number, as its name or the beginning of its text says it; null for counts. */
+/** The unit of a number, from its name or the start of its description; null for counts. */
 export function unitOf(path: string, { text = '' }: Facts): string | null {
   if (/^Milliseconds\b/.test(text)) return 'ms';
   if (/^Percent\b|\bpercentage\b/.test(text)) return '%';
@@ -56,7 +56,7 @@ export function unitOf(path: string, { text = '' }: Facts): string | null {
   return /^Minutes\b|\bminutes\.$/.test(text) ? 'min' : null;
 }
 
-/** The text of a field without the unit that is shown beside it. An empty control means null. */
+/** The description of a field without the unit that is shown beside it. An empty control means null. */
 export function hintOf(facts: Facts): string {
   return (facts.text ?? '')
     .replace(/^(Milliseconds|Percent)\. /, '')

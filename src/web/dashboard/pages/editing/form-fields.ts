@@ -1,7 +1,7 @@
 import { patternOf } from './facts.ts';
 
 /**
- * The labels of the fields that the form shows. All else about a field comes from the document of the API; a
+ * The labels of the fields that the form shows. The other facts about a field come from the OpenAPI document. A
  * test fails for a field of the document that is neither here nor in LEFT_TO_YAML.
  */
 export const LABELS: Readonly<Record<string, string>> = {
@@ -124,7 +124,7 @@ export const LEFT_TO_YAML: Readonly<Record<string, string>> = {
     'The list of channels sets it: false for those of all checks that are not chosen.',
 };
 
-/** Whether the problem of a path stands at its field. Those of a list stand above its entries. */
+/** Whether the problem of a path is shown at its field. Problems of a list are shown above its entries. */
 export function isShown(pattern: string): boolean {
   if (LABELS[pattern] !== undefined || LISTS.has(pattern)) return true;
   return /\[\]$/.test(pattern) && LABELS[pattern.slice(0, -2)] !== undefined;
@@ -137,11 +137,11 @@ const LISTS: ReadonlySet<string> = new Set([
   'request.steps',
   'variables',
   'alertChannelSubscriptions',
-  // The API says there that no location is chosen.
+  // The API reports at this path that no location is chosen.
   'locations',
 ]);
 
-/** For people, where the value of the API alone says too little. */
+/** Texts for values of the API that are not clear by themselves. */
 const WORDS: Readonly<Record<string, string>> = {
   DIGEST: 'digest',
   AWS_SIGV4: 'AWS signature',
@@ -161,7 +161,7 @@ const WORDS: Readonly<Record<string, string>> = {
   MINOR: 'minor',
 };
 
-/** `GREATER_THAN` becomes `greater than`; what people know in capitals stays. */
+/** `GREATER_THAN` becomes `greater than`; abbreviations stay in capitals. */
 export function wordsOf(value: string | number): string {
   const text = String(value);
   return WORDS[text] ?? (/_/.test(text) ? text.toLowerCase().replaceAll('_', ' ') : text);

@@ -65,7 +65,7 @@ export function Retries() {
   );
 }
 
-/** A list of at most one value, as a tick. */
+/** A checkbox for a list of at most one value. */
 function OnlyOn() {
   const { type, draft, change, problemAt } = useCheckForm();
   const path = 'retryStrategy.onlyOn';

@@ -7,7 +7,7 @@ import { Choice, shownText } from './fact-field.tsx';
 import { factsAt, patternOf } from './facts.ts';
 import { labelOf, wordsOf } from './form-fields.ts';
 
-/** A list of a check, one entry a row. Nothing if the type has no such list. */
+/** A list of a check with one row per entry. Shows nothing if the type does not have the list. */
 export function Rows({
   path,
   legend,
@@ -19,9 +19,9 @@ export function Rows({
 }: {
   readonly path: string;
   readonly legend: string;
-  /** The heading says the same. */
+  /** Whether the legend is hidden because the heading says the same. */
   readonly isLegendHidden?: boolean;
-  /** What one entry is, for buttons: `header`. */
+  /** The noun for one entry, for buttons: `header`. */
   readonly one: string;
   /** A new entry. */
   readonly empty: Readonly<Record<string, unknown>> | string;
@@ -83,7 +83,7 @@ export function Cell({
   readonly isWide?: boolean;
   /** Instead of `wordsOf`. */
   readonly wordOf?: (value: string | number) => string;
-  /** What an input means. Default: the text itself. */
+  /** Converts the input to the value. Default: the text itself. */
   readonly onText?: (text: string) => unknown;
 }) {
   const { type, draft, change, problemAt } = useCheckForm();

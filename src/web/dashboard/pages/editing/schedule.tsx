@@ -14,7 +14,7 @@ import { factsAt } from './facts.ts';
 import { labelOf } from './form-fields.ts';
 import { Section } from './section.tsx';
 
-/** The seconds between runs if `frequency` is 0. The document has them in its text only. */
+/** The seconds between runs if `frequency` is 0. The OpenAPI document has them only in a description. */
 const SECONDS = Object.keys({
   10: true,
   20: true,
@@ -40,7 +40,7 @@ export function Schedule() {
   );
 }
 
-/** Minutes, or the seconds that stand in `frequencyOffset` if the minutes are 0. */
+/** Minutes, or the seconds in `frequencyOffset` if the minutes are 0. */
 function Every() {
   const { type, draft, change, problemAt } = useCheckForm();
   const facts = factsAt(type, 'frequency');
@@ -134,7 +134,7 @@ function Locations() {
   );
 }
 
-/** When a run is degraded, and when it fails. */
+/** The response times from which on a run is degraded or fails. */
 export function Thresholds() {
   return (
     <Section title="Thresholds">

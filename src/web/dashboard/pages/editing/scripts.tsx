@@ -11,7 +11,7 @@ const STAGES = [
   { script: 'teardownScript', snippet: 'teardownSnippetId' },
 ] as const;
 
-/** What API checks run before their request and after the response: a script, or a snippet. */
+/** The setup and teardown of API checks: a script or a snippet. */
 export function Scripts() {
   const { type } = useCheckForm();
   if (factsAt(type, 'setupScript') === null) return null;

@@ -4,7 +4,7 @@ import type { Check } from '../check/model.ts';
 import type { Draft } from './draft.ts';
 
 interface Creation {
-  /** Empty: the service makes one. */
+  /** Empty: the service generates one. */
   readonly id: string;
   readonly notifiesAll: boolean;
   readonly key: string;
@@ -23,7 +23,7 @@ export async function create(
           body: draft as never,
         })
       : await api.PUT('/v1/checks/{id}', {
-          // Nothing that exists is overwritten.
+          // An existing check is not overwritten.
           params: { path: { id }, query, header: { 'If-None-Match': '*' } },
           body: draft as never,
         });

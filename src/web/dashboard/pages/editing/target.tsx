@@ -10,15 +10,15 @@ import { Section } from './section.tsx';
 /** The protocols of DNS checks with TLS. */
 const ENCRYPTED: readonly unknown[] = ['DOT', 'DOH'];
 
-/** What the check looks at. The document of the API decides which of these a type has. */
+/** The target of the check. The OpenAPI document decides which of these fields a type has. */
 export function Target() {
   const { type, draft, problemAt } = useCheckForm();
   const protocol = valueAt(draft, 'request.protocol');
   const tls = valueAt(draft, 'request.tls') ?? 'OFF';
-  /** Also if it is left over from another choice of TLS: the API refuses it then. */
+  /** Also shown if it is left from another choice of TLS, which the API refuses. */
   const needsStartTls =
     tls === 'STARTTLS' || (valueAt(draft, 'request.startTlsProtocol') ?? null) !== null;
-  /** A field that only some protocols use: also if it is set, or wrong. */
+  /** A field that only some protocols use. Also shown if it is set or has a problem. */
   const isUsed = (name: string, protocols: readonly unknown[]): boolean =>
     type !== 'DNS' ||
     protocols.includes(protocol) ||
@@ -87,7 +87,7 @@ function ComparedServers() {
         legend={labelOf(path)}
         one="name server"
         empty=""
-        hint="None: those that the NS records of the zone name."
+        hint="Empty: the name servers of the NS records of the zone."
         row={(at, index) => <Cell path={at} index={index} placeholder="ns1.example.com" />}
       />
     </div>
@@ -178,7 +178,7 @@ export function Request() {
   );
 }
 
-/** `auth` of API checks. Another kind has other fields, so it begins anew. */
+/** `auth` of API checks. A change of its kind clears the fields, because they differ. */
 function Authentication() {
   const { type, draft, change, problemAt } = useCheckForm();
   const auth = valueAt(draft, 'request.auth') ?? null;

@@ -9,7 +9,7 @@ const TYPE_TEXTS: Readonly<Record<CheckType, string>> = {
   ICMP: 'A host answers pings',
 };
 
-/** What kind of check it becomes. */
+/** The choice of the type of a new check. */
 export function TypeChoice({
   type,
   onType,
@@ -39,7 +39,7 @@ export function TypeChoice({
   );
 }
 
-/** Says that a check file will overwrite what is changed here. */
+/** Warns that a check file will overwrite changes made here. */
 export function ManagedByFile({ logicalId }: { readonly logicalId: string | null }) {
   if (logicalId === null) return null;
   return (

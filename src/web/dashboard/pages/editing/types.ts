@@ -1,6 +1,6 @@
 import type { CheckType } from '../check/model.ts';
 
-/** Keys of an object, so that the compiler misses one that the API adds. */
+/** Keys of an object, so that the compiler reports a missing type when the API adds one. */
 export const CHECK_TYPES = Object.keys({
   URL: true,
   API: true,

@@ -38,7 +38,7 @@ const COLUMNS: readonly Column<RootCauseAnalysis>[] = [
   { name: 'at', head: 'Day', cell: ({ created_at }) => <TimeText at={created_at} form="date" /> },
 ];
 
-/** Why checks failed, as rules or a model found it. */
+/** Root cause analyses of failed checks, by rules or a model. */
 export function Page() {
   const state = useUrlState();
   const checkId = state.get('check');

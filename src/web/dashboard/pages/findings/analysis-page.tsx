@@ -26,7 +26,7 @@ export function Page({ params: { id = '' } }: PageProps) {
           {isLoading.value ? (
             <Skeleton lines={8} height={24} label="Loading the analysis" />
           ) : (
-            <p class="panel-body muted">It is being made. Load the page again in a moment.</p>
+            <p class="panel-body muted">It is in progress. Reload the page in a moment.</p>
           )}
         </div>
       )}

@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<ErrorGroup>[] = [
   { name: 'first', head: 'First seen', cell: ({ firstSeen }) => <TimeText at={firstSeen} /> },
 ];
 
-/** Failures of all checks, those with the same error together, the latest first. */
+/** Failures of all checks, grouped by error, the latest first. */
 export function Page() {
   const state = useUrlState();
   const isArchived = state.get('state') === 'archived';

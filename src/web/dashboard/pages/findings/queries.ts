@@ -9,7 +9,7 @@ export type ErrorGroup = Listed<'listErrorGroups'>;
 export type TestSession = Listed<'listTestSessions'>;
 export type RootCauseAnalysis = Listed<'listRootCauseAnalyses'>;
 
-/** Runs change what is listed here: a change of a check's state is the one that has an event. */
+/** Runs change these lists, but only changes of the state of a check have events. */
 const ON = { on: ['check.status_changed'] };
 
 export function useErrorGroups(archived: boolean, checkId: string | null) {
@@ -29,7 +29,7 @@ export function useOccurrences(id: string) {
   );
 }
 
-/** Archives a group until it occurs again or for ever, or restores it. */
+/** Archives a group until it occurs again or forever, or restores it. */
 export async function archive(id: string, how: 'until-next' | 'for-ever' | 'none'): Promise<void> {
   const body =
     how === 'for-ever'
@@ -52,7 +52,7 @@ export function useTestSession(id: string) {
   );
 }
 
-/** The failed ones first: they are what somebody looks for. */
+/** The failed ones first. */
 export function useSessionResults(id: string, hasFailures: boolean) {
   return useList(`test-session/${id}/results?${hasFailures}`, (page, signal) => {
     const params = { path: { id }, query: { limit: PART, page, hasFailures } };
@@ -76,7 +76,7 @@ export function useAnalyses(checkId: string | null, errorGroupId: string | null)
   );
 }
 
-/** Null while it is being made. */
+/** Null while the analysis is in progress. */
 export function useAnalysis(id: string) {
   return useQuery(`analysis/${id}`, async (signal): Promise<RootCauseAnalysis | null> => {
     const params = { path: { id } };

@@ -15,7 +15,7 @@ import '../editing/editing.css';
 import { AlertSettingsFields } from '../settings/alert-settings-fields.tsx';
 import type { HeartbeatForm } from './heartbeat-fields.ts';
 
-/** The group of a heartbeat, and who is notified of it when. */
+/** The group, the channels and the alert settings of a heartbeat. */
 export function HeartbeatAlerts({
   form,
   problems,
@@ -37,7 +37,7 @@ export function HeartbeatAlerts({
     <>
       <SelectField
         label="Group"
-        hint={['Its settings come before those of the heartbeat.', found?.limitNote]
+        hint={['Its settings take precedence over those of the heartbeat.', found?.limitNote]
           .filter(Boolean)
           .join(' ')}
         value={groupId}
@@ -58,7 +58,7 @@ export function HeartbeatAlerts({
       />
       {channels === null ? (
         <CheckField
-          label="Notify all channels that there are"
+          label="Notify all existing channels"
           isChecked
           onValue={() => change({ channels: [] })}
         />

@@ -18,7 +18,7 @@ export interface HeartbeatForm {
   readonly muted: boolean;
   readonly useGlobalAlertSettings: boolean;
   readonly alertSettings: Heartbeat['alertSettings'];
-  /** Null for a new one: all channels that there are. */
+  /** Null for a new one: all existing channels. */
   readonly channels: Heartbeat['alertChannelSubscriptions'] | null;
 }
 

@@ -51,7 +51,7 @@ export function NewHeartbeat({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       title="New heartbeat"
-      submit="Make the heartbeat"
+      submit="Create the heartbeat"
       isBusy={saving.isBusy}
       isChanged={isChanged}
       onSubmit={() => void make()}

@@ -38,7 +38,7 @@ import {
   useStatus,
 } from './queries.ts';
 
-/** One heartbeat: whether its job ran, and how the job says so. */
+/** One heartbeat: its state, and how its job sends pings. */
 export function Page({ params: { id = '' } }: PageProps) {
   const query = useHeartbeat(id);
   const statusQuery = useStatus(id);
@@ -236,8 +236,8 @@ function Actions({
           }}
         >
           <p>
-            The URL of now stops working at once. Jobs that still request it are taken for late.
-            This cannot be undone.
+            The current URL stops working at once. Jobs that still request it count as late. This
+            cannot be undone.
           </p>
         </Confirm>
       )}

@@ -11,13 +11,13 @@ const WORDS: Readonly<Record<MarkedState, string>> = {
   paused: 'Paused',
 };
 
-/** When the period is over, in epoch milliseconds; null while nothing is due. */
+/** The end of the period, epoch milliseconds; null while no ping is due. */
 export function expectedMs({ heartbeat }: HeartbeatStatus): number | null {
   if (heartbeat === null || heartbeat.failsAt === null) return null;
   return Date.parse(heartbeat.failsAt) - heartbeat.graceSeconds * 1_000;
 }
 
-/** After the period and within the grace a heartbeat passes still, but somebody may want to look. */
+/** A heartbeat still passes after its period and within the grace time, but is shown as degraded. */
 export function markOf(status: HeartbeatStatus): MarkedState {
   const dueMs = expectedMs(status);
   const isOverdue = dueMs !== null && dueMs <= nowMs.value;
@@ -29,7 +29,7 @@ export function HeartbeatMark({ status }: { readonly status: HeartbeatStatus }) 
   return <StateMark state={mark} word={WORDS[mark]} />;
 }
 
-/** What happens next, in words. */
+/** The next event, in words. */
 export function NextText({ status }: { readonly status: HeartbeatStatus }) {
   const failsAt = status.heartbeat?.failsAt ?? null;
   const dueMs = expectedMs(status);

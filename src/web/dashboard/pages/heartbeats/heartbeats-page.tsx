@@ -90,7 +90,7 @@ const COLUMNS: readonly Column<HeartbeatStatus>[] = [
   { name: 'next', head: 'Next', cell: (status) => <NextText status={status} /> },
 ];
 
-/** Jobs that report that they ran: those that did not are on top. */
+/** Jobs that report their runs by pings: late jobs are on top. */
 export function Page() {
   const { route } = useLocation();
   const state = useUrlState();
@@ -197,7 +197,7 @@ function NoHeartbeats({ onMake }: { readonly onMake: () => void }) {
             </Button>
           </p>
         ) : (
-          <p>Somebody with the role write can make one.</p>
+          <p>Somebody with the role write can create one.</p>
         )}
       </EmptyState>
     </div>

@@ -3,7 +3,7 @@ import { may } from '../../api/signed-in-user.ts';
 import { Copyable } from '../../parts/copyable.tsx';
 import type { Heartbeat } from './queries.ts';
 
-/** Retries, as a ping that is lost is a false alarm; -f: a wrong URL is an error of the job. */
+/** With retries, because a lost ping causes a false alarm; -f makes a wrong URL an error of the job. */
 const CURL = 'curl -fsS -m 10 --retry 5 -o /dev/null';
 
 /** How a job pings: the URL, and lines to copy. */

@@ -13,7 +13,7 @@ export type HeartbeatFilter = Pick<
   'search' | 'state'
 >;
 
-/** Pings are no events: they are read again so often. */
+/** Pings have no events: they are read again at this interval. */
 export const REFRESH_MS = 10_000;
 
 const ON = ['check', 'group', 'alert', 'maintenance_window'];

@@ -2,7 +2,7 @@ import { CheckField } from '../../parts/field.tsx';
 import { count, counted } from '../../parts/formats.ts';
 import { type Audience, useAudience } from './queries.ts';
 
-/** How many subscribers are notified. */
+/** The number of notified subscribers. */
 export function audienceText({ pages, subscribers, isMore }: Audience): string {
   if (pages.length === 0) return 'No page shows these services: nobody is notified.';
   if (subscribers === 0) return `Nobody has subscribed to ${pageNames(pages)} yet.`;

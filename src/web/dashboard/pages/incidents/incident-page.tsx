@@ -30,7 +30,7 @@ import {
 } from './queries.ts';
 import { Updates } from './updates.tsx';
 
-/** One incident: what readers see of it, and the next update. */
+/** One incident: the parts that readers see, and a form for the next update. */
 export function Page({ params: { id = '' } }: PageProps) {
   const query = useIncident(id);
   const loaded = query.data.value;

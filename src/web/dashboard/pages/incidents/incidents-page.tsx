@@ -15,13 +15,13 @@ import { type Incident, type Service, useIncidents, useServices } from './querie
 
 const MAX_NAMED = 3;
 
-/** What readers of status pages see: open incidents come first. */
+/** The incidents of status pages, open ones first. */
 export function Page() {
   const [isMaking, setMaking] = useState(false);
   const open = useIncidents('open');
   const resolved = useIncidents('resolved');
   const services = useServices().data.value;
-  // With an error the lists are shown, which say it.
+  // After an error the lists are shown with the error.
   const isEmpty = [open, resolved].every(
     ({ query }) => query.data.value?.entries.length === 0 && query.error.value === null,
   );

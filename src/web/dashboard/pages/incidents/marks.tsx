@@ -22,7 +22,7 @@ const MARKS: Readonly<Record<Severity, MarkedState>> = {
   MINOR: 'degraded',
 };
 
-/** What readers see of its services. */
+/** The effect on its services, as readers see it. */
 const IMPACTS: Readonly<Record<Severity, string>> = {
   CRITICAL: 'Major outage',
   MAJOR: 'Partial outage',

@@ -13,7 +13,7 @@ import type { Incident } from './queries.ts';
 
 const formOf = ({ postMortem }: Incident) => ({ text: postMortem ?? '' });
 
-/** What happened and why, in Markdown beside what readers will see of it. */
+/** The post-mortem as Markdown, with a preview of the text that readers will see. */
 export function PostMortem({
   loaded,
   reload,
@@ -99,7 +99,7 @@ export function PostMortem({
           {text.trim() === '' ? (
             <p class="muted">Nothing is written yet.</p>
           ) : (
-            // markdownHtml lets no HTML of the author through: it is what readers of pages get.
+            // markdownHtml escapes the HTML of the author. Readers of status pages get the same.
             <div
               class="incidents-preview"
               dangerouslySetInnerHTML={{ __html: markdownHtml(text) }}

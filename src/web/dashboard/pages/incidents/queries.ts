@@ -64,17 +64,17 @@ export function useServices(): Query<ReadonlyMap<string, Service>> {
   );
 }
 
-/** Whom notifications of an incident can reach. */
+/** The possible receivers of notifications of an incident. */
 export interface Audience {
-  /** On which pages the incident is. */
+  /** The pages that show the incident. */
   readonly pages: readonly { readonly id: string; readonly name: string }[];
-  /** At most so many: some of them may want other services only. */
+  /** The most subscribers who may be notified: some may follow other services only. */
   readonly subscribers: number;
-  /** There are more pages than were counted. */
+  /** Whether there are more pages than were counted. */
   readonly isMore: boolean;
 }
 
-/** Who is notified of an update of an incident with these services. */
+/** The receivers of an update of an incident with these services. */
 export function useAudience(services: readonly string[]): Query<Audience> {
   const wanted = new Set(services);
   return useQuery(

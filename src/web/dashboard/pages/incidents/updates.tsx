@@ -28,7 +28,7 @@ interface UpdatesProps {
   readonly reload: Query<unknown>['reload'];
 }
 
-/** What was published, newest first, and a form for the next update. */
+/** The published updates, newest first, and a form for the next one. */
 export function Updates({ loaded, reload }: UpdatesProps) {
   const id = useId();
   const [deleted, setDeleted] = useState<IncidentUpdate | null>(null);
@@ -99,7 +99,7 @@ interface NewUpdate {
   readonly status: Status;
   readonly text: string;
   readonly notifies: boolean;
-  /** The updates that it follows: one that came meanwhile may say the same. */
+  /** The previous updates: one that was added meanwhile may say the same. */
   readonly after: readonly string[];
 }
 
@@ -177,7 +177,7 @@ function AddUpdate({ loaded, reload }: UpdatesProps) {
   );
 }
 
-/** What the mail of an update says, as the service writes it. */
+/** The text of the mail of an update, as the service writes it. */
 function Message({
   incident: { name, services },
   status,
@@ -192,7 +192,7 @@ function Message({
   const [page] = pages;
   const from = pages.length === 1 && page !== undefined ? page.name : 'name of the page';
   return (
-    <section class="incidents-message" aria-label="What subscribers get">
+    <section class="incidents-message" aria-label="The message to subscribers">
       <p class="muted">Subscribers get this mail within a minute. It cannot be taken back.</p>
       <p>
         <strong>

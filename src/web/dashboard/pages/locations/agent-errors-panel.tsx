@@ -25,7 +25,7 @@ const COLUMNS: readonly Column<AgentError>[] = [
   { name: 'last', head: 'Last', cell: ({ lastSeen }) => <TimeText at={lastSeen} /> },
 ];
 
-/** Errors of the agents themselves. Nothing is shown while there are none. */
+/** Errors of the agents themselves. Shows nothing if there are none. */
 export function AgentErrorsPanel({ locationId }: { readonly locationId: string }) {
   const errors = useAgentErrors(locationId).data.value;
   if (errors === null || errors.entries.length === 0) return null;

@@ -14,10 +14,10 @@ import { showToast } from '../../parts/toast.tsx';
 import { clockText, isClockOff, isLate, isWaitingLong, Warned } from './location-mark.tsx';
 import type { Agent } from './queries.ts';
 
-/** Agents that are gone are shown only on request. */
+/** Agents that no longer poll are shown only on request. */
 const NOT_REPORTED = 'The agent does not report it: it is of an earlier release.';
 
-/** The agents that poll, and those that did. */
+/** The agents that poll, and the agents that no longer poll. */
 export function AgentsPanel({
   locationId,
   agents,

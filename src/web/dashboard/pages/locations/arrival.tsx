@@ -3,7 +3,7 @@ import { TimeText } from '../../parts/time-text.tsx';
 import { shortId } from './agents-panel.tsx';
 import type { Agent } from './queries.ts';
 
-/** A line that turns green when an agent polls; with `since`, one that came after it. */
+/** A line that turns green when an agent polls; with `since`, only for an agent that appeared after it. */
 export function Arrival({
   agents,
   since,

@@ -62,7 +62,7 @@ export function DeleteLocation({
           <Link to={`/?location=${encodeURIComponent(location.slug)}`}>
             {counted(status?.checks ?? 0, 'check')}
           </Link>{' '}
-          still run there. Take the location out of them first.
+          still run there. Remove the location from them first.
         </p>
       )}
       <FormError error={error} fields={[]} />

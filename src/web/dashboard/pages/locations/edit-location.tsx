@@ -56,7 +56,7 @@ export function NewLocation({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       title="New location"
-      submit="Make the location"
+      submit="Create the location"
       isBusy={isBusy}
       isChanged={name !== '' || slug !== null || proxyUrl !== ''}
       onSubmit={() => void create()}

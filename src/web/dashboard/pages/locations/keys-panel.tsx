@@ -14,17 +14,17 @@ import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
 import { type LocationKey, useKeys } from './queries.ts';
 
-/** A key that was just made. */
+/** A key that was just created. */
 export interface NewKey {
   readonly id: string;
   readonly key: string;
   readonly createdAt: string;
 }
 
-/** The service has no more active ones. */
+/** The most active keys of a location. */
 const MAX_ACTIVE = 2;
 
-/** Makes a key; says so if it cannot. */
+/** Creates a key; shows a message if that fails. */
 export async function makeKey(locationId: string): Promise<NewKey | null> {
   try {
     const params = { path: { id: locationId } };
@@ -37,7 +37,7 @@ export async function makeKey(locationId: string): Promise<NewKey | null> {
   }
 }
 
-/** The keys of the agents: made, rotated and deleted. */
+/** Creates, rotates and deletes the keys of the agents. */
 export function KeysPanel({
   locationId,
   newKey,
@@ -76,7 +76,7 @@ export function KeysPanel({
           )}
           {may('admin') && data !== null && active.length < MAX_ACTIVE && (
             <Button class="small" isBusy={isMaking} onClick={() => void make()}>
-              {active.length === 0 ? 'Make a key' : 'Rotate: make the next key'}
+              {active.length === 0 ? 'Create a key' : 'Rotate: create the next key'}
             </Button>
           )}
         </span>
@@ -86,7 +86,7 @@ export function KeysPanel({
       {data !== null && active.length === 0 && (
         <p class="panel-body muted">
           It has no key, so no agent can start.
-          {may('admin') ? '' : ' Somebody with the role admin can make one.'}
+          {may('admin') ? '' : ' Somebody with the role admin can create one.'}
         </p>
       )}
       {active.length === MAX_ACTIVE && <Rotation keys={active} />}
@@ -238,8 +238,8 @@ function DeleteKey({
       onClose={onClose}
     >
       <p>
-        Agents with this key are refused within 5 s. They run their checks on, but their results
-        wait until they have another key. This cannot be undone.
+        Agents with this key are refused within 5 s. They continue to run their checks, but their
+        results wait until they have another key. This cannot be undone.
       </p>
       {deleted.lastUsedAt !== null && (
         <p class="locations-warning">

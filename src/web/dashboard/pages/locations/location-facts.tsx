@@ -5,7 +5,7 @@ import { Link } from '../../shell/link.tsx';
 import { clockText, isClockOff, isLate, isWaitingLong, Warned } from './location-mark.tsx';
 import type { LocationStatus, PrivateLocation } from './queries.ts';
 
-/** The figures of a location in one strip, and a sentence if something is wrong. */
+/** The figures of a location in one strip, and a sentence if there is a problem. */
 export function LocationFacts({
   status,
   location,

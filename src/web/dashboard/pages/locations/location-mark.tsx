@@ -14,7 +14,7 @@ export function LocationMark({ state }: Pick<LocationStatus, 'state'>) {
   return <StateMark {...MARKS[state]} />;
 }
 
-/** From here on channels are notified: src/service/README.md, "Problems of monitoring itself". */
+/** The clock offset from which on channels are notified: src/service/README.md, "Problems of monitoring itself". */
 const CLOCK_LIMIT_MS = 2_000;
 const LATE_MS = 1_000;
 const WAITING_LIMIT_MS = 60_000;
@@ -34,7 +34,7 @@ export function clockText(aheadMs: number | null): string {
   return `${text} ${aheadMs > 0 ? 'ahead' : 'behind'}`;
 }
 
-/** A value that needs attention says so by a word for readers of screens, and by colour and weight. */
+/** Marks a value that needs attention by a word for screen readers, and by colour and weight. */
 export function Warned({
   isBad,
   children,

@@ -27,7 +27,7 @@ export function Page({ params: { id = '' } }: PageProps) {
   const status = useLocationStatus(id);
   const agents = useAgents(id);
   const [dialog, setDialog] = useState<'edit' | 'delete' | null>(null);
-  /** Lost with the page: nobody can read it again. */
+  /** The new key. It cannot be read again after the page is left. */
   const [newKey, setNewKey] = useState<NewKey | null>(null);
   useShownOnce(newKey !== null);
   useRefresh(status, REPORT_MS);

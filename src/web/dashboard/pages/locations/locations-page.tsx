@@ -26,7 +26,7 @@ import { NewLocation } from './edit-location.tsx';
 import { type LocationStatus, REPORT_MS, useLocationStatuses } from './queries.ts';
 import { useRefresh } from './use-refresh.ts';
 
-/** What needs somebody comes first. */
+/** Locations that need attention come first. */
 const ORDER = ['silent', 'online', 'new', 'idle'] as const;
 
 const COLUMNS: readonly Column<LocationStatus>[] = [
@@ -127,7 +127,7 @@ const COLUMNS: readonly Column<LocationStatus>[] = [
   },
 ];
 
-/** All private locations of the account, and how their agents are. */
+/** All private locations of the account, and the state of their agents. */
 export function Page() {
   const [pages, setPages] = useState(1);
   const [isMaking, setMaking] = useState(false);
@@ -186,7 +186,7 @@ export function Page() {
                 </Button>
               </p>
             ) : (
-              <p>Somebody with the role write can make one.</p>
+              <p>Somebody with the role write can create one.</p>
             )}
           </EmptyState>
         </div>

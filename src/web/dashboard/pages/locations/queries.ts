@@ -11,10 +11,10 @@ export type Agent =
 export type AgentError =
   paths['/v1/private-locations/{id}/agent-errors']['get']['responses']['200']['content']['application/json'][number];
 
-/** More are left to the API. */
+/** The most entries to read; the API has all of them. */
 export const MAX_SHOWN = 100;
 
-/** Agents report with each poll, which is no event. */
+/** Polls of agents have no events. */
 export const REPORT_MS = 10_000;
 
 interface Listed<Entry> {
@@ -73,14 +73,14 @@ export function useLocationStatus(id: string): Query<LocationStatus> {
   );
 }
 
-/** The agents that polled last come first: of a location with many, the gone ones are left out. */
+/** The latest polls come first: in a location with many agents, those that no longer poll are omitted. */
 export function useAgents(id: string): Query<Listed<Agent>> {
   return useQuery(
     `private-locations/${id}/agents`,
     async (signal) => {
       const agents: Agent[] = [];
       let total = 0;
-      // A location has at most 1,100: 100 that poll and 1,000 that are gone.
+      // A location has at most 1,100 agents: 100 that poll and 1,000 that no longer do.
       for (let page = 1; page <= 11; page += 1) {
         const params = { path: { id }, query: { limit: 100, page } };
         const part = await pageOf(api.GET('/v1/private-locations/{id}/agents', { params, signal }));

@@ -1,12 +1,12 @@
-/** How an agent of a location is started: the commands of the documents, with address and key filled in. */
+/** The commands of the documents that start an agent of a location, with address and key filled in. */
 
-/** As docker/README.md has it, "An agent"; without the network of its example. */
+/** From docker/README.md, "An agent", without the network of its example. */
 const DOCKER = `docker run -d --name vedette-agent --restart unless-stopped --stop-timeout 330 \\
   --read-only --cap-drop ALL --security-opt no-new-privileges \\
   --sysctl net.ipv4.ping_group_range="0 2147483647" \\
   -v vedette-agent:/data -p 127.0.0.1:8081:8081 -e SERVICE_URL -e API_KEY vedette-agent`;
 
-/** As docker/README.md has it, "Agents". */
+/** From docker/README.md, "Agents". */
 const SECRET = `kubectl create namespace vedette
 kubectl label namespace vedette pod-security.kubernetes.io/enforce=restricted
 printf %s "$LOCATION_KEY" | kubectl -n vedette create secret generic vedette-agent-key \\
@@ -29,19 +29,19 @@ END
 kubectl apply -k deploy/agents
 kubectl -n vedette rollout status deployment/vedette-agent`;
 
-/** As docker/README.md has it, "Helm". */
+/** From docker/README.md, "Helm". */
 const HELM = `helm upgrade --install vedette docker/helm/vedette --namespace vedette \\
   --set agent.serviceUrl="$SERVICE_URL" \\
   --set agent.image.repository=registry.example.com/vedette-agent`;
 
-/** As src/agent/README.md has it, "With systemd". */
+/** From src/agent/README.md, "With systemd". */
 const SYSTEMD = `echo "SERVICE_URL=$SERVICE_URL" | sudo install -m 600 /dev/stdin /etc/vedette-agent.env
 echo "$API_KEY" | sudo install -m 600 /dev/stdin /etc/vedette-agent.key
 sudo install -m 644 /opt/vedette/docker/systemd/vedette-agent.service /etc/systemd/system/
 sudo systemctl daemon-reload
 sudo systemctl enable --now vedette-agent`;
 
-/** As README.md has it, "A service and its agents". */
+/** From README.md, "A service and its agents". */
 const NODE = 'DATA_DIR=./agent-data node dist/cli/main.js agent';
 
 export const STARTS = ['docker', 'kubernetes', 'helm', 'systemd', 'node'] as const;
@@ -49,11 +49,11 @@ export type Start = (typeof STARTS)[number];
 
 interface StartText {
   readonly label: string;
-  /** What has to be there before. */
+  /** The requirements. */
   readonly needs: string;
   readonly keyVariable: 'API_KEY' | 'LOCATION_KEY';
   readonly command: string;
-  /** Whether it runs where 127.0.0.1 is another machine. */
+  /** Whether 127.0.0.1 of the agent is not this machine, as in a container. */
   readonly isElsewhere: boolean;
 }
 
@@ -99,7 +99,7 @@ export const START_TEXTS: Readonly<Record<Start, StartText>> = {
   },
 };
 
-/** What to paste into a shell. */
+/** The commands to paste into a shell. */
 export function startLines(
   start: Start,
   { serviceUrl, key }: { readonly serviceUrl: string; readonly key: string },

@@ -24,7 +24,7 @@ export function StartPanel({
   readonly agents: readonly Agent[] | null;
   readonly newKey: NewKey | null;
   readonly onNewKey: (made: NewKey | null) => void;
-  /** No agent ever polled: this is what the page is for. */
+  /** Whether no agent has ever polled: then the panel is the main part of the page. */
   readonly isFirst: boolean;
 }) {
   const state = useUrlState();
@@ -93,14 +93,14 @@ export function StartPanel({
             {may('admin') ? (
               <>
                 <Button kind="primary" isBusy={isMaking} onClick={() => void make()}>
-                  Make a key
+                  Create a key
                 </Button>
                 <span class="muted">It is filled in below, and shown only once.</span>
               </>
             ) : (
               <span class="muted">
                 Put the key of the location there instead of {NO_KEY}. Somebody with the role admin
-                can make one.
+                can create one.
               </span>
             )}
           </p>

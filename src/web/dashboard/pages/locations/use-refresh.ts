@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import type { Query } from '../../api/query.ts';
 
-/** Reads it again from time to time while the window is visible: what agents report is no event. */
+/** Reads the query again from time to time while the window is visible: reports of agents have no events. */
 export function useRefresh(query: Query<unknown>, everyMs: number): void {
   useEffect(() => {
     const timer = setInterval(() => {

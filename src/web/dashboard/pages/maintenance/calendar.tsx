@@ -6,19 +6,19 @@ import type { Occurrence } from './occurrences.ts';
 const WEEKDAY = new Intl.DateTimeFormat(undefined, { weekday: 'short' });
 const LONG_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: 'full' });
 const CLOCK = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' });
-/** More of a day are counted. */
+/** The most windows to show for a day; further ones are only counted. */
 const MAX_SHOWN = { month: 3, week: 20 } as const;
 
 interface CalendarProps {
   readonly view: View;
   readonly days: readonly Date[];
-  /** The day with the focus of the keyboard. */
+  /** The day with the keyboard focus. */
   readonly selected: Date;
   readonly occurrences: readonly Occurrence[];
   readonly overlaps: ReadonlySet<Occurrence>;
   readonly onSelect: (day: Date) => void;
   readonly onOpen: (occurrence: Occurrence) => void;
-  /** Enter on a day; left out for readers. */
+  /** Called for Enter on a day; omitted for users without the role write. */
   readonly onMake?: (day: Date) => void;
 }
 
@@ -165,7 +165,7 @@ function Entry({
   );
 }
 
-/** The same as a list, for narrow screens and for reading. */
+/** The windows as a list, for narrow screens and screen readers. */
 export function OccurrenceList({
   occurrences,
   overlaps,

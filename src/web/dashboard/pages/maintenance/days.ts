@@ -14,7 +14,7 @@ export function dayText(day: Date): string {
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
 }
 
-/** Null for what is no day. */
+/** Null for a text that is not a day. */
 export function parseDay(text: string | null): Date | null {
   const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(text ?? '') ?? [];
   if (year === undefined) return null;

@@ -29,7 +29,7 @@ type Opened =
   | { readonly kind: 'edit'; readonly id: number }
   | null;
 
-/** When checks pause and alerts are silent. */
+/** The maintenance windows, which pause checks and silence alerts. */
 export function Page() {
   const state = useUrlState();
   const [opened, open] = useState<Opened>(null);
@@ -100,7 +100,7 @@ export function Page() {
           A window pauses checks, silences their alerts, and is announced on status pages.
           {may('write')
             ? ' Create one here, or press Enter on a day.'
-            : ' Somebody with the role write can make one.'}
+            : ' Somebody with the role write can create one.'}
         </EmptyState>
       )}
       {windows !== null && (
@@ -143,7 +143,7 @@ export function Page() {
   );
 }
 
-/** All of them: whether one that began years ago is there in a month says its repetition. */
+/** Reads all windows: a repeated window may have begun years before the shown month. */
 function useWindows() {
   return useQuery(
     'maintenance windows',

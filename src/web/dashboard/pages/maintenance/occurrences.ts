@@ -2,7 +2,7 @@ import type { components } from '../../api/openapi.d.ts';
 
 export type Window = components['schemas']['MaintenanceWindow'];
 
-/** One time at which a window is there. */
+/** One occurrence of a window. */
 export interface Occurrence {
   readonly window: Window;
   readonly fromMs: number;
@@ -13,7 +13,7 @@ const DAY_MS = 86_400_000;
 /** The most occurrences of a window in the range that is shown: a daily one has at most 42 in a month. */
 const MAX_OCCURRENCES = 400;
 
-/** When the occurrence of that number begins, as the service has it: in UTC, the last day of a short month. */
+/** The start of an occurrence, by the rules of the service: in UTC, and on the last day of shorter months. */
 function startOf({ startsAt, repeatUnit, repeatInterval }: Window, number: number): number {
   const firstMs = Date.parse(startsAt);
   const units = number * (repeatInterval ?? 0);
@@ -25,14 +25,14 @@ function startOf({ startsAt, repeatUnit, repeatInterval }: Window, number: numbe
   return Date.UTC(year, month, Math.min(first.getUTCDate(), lastDay)) + (firstMs % DAY_MS);
 }
 
-/** A number of an occurrence that begins before the instant, or 0. */
+/** The number of an occurrence that begins before the instant, or 0. */
 function numberBefore(window: Window, instantMs: number): number {
   const { startsAt, repeatUnit, repeatInterval } = window;
   const days = { DAY: 1, WEEK: 7, MONTH: 31 }[repeatUnit] * (repeatInterval ?? 1);
   return Math.max(0, Math.floor((instantMs - Date.parse(startsAt)) / (days * DAY_MS)) - 1);
 }
 
-/** What is there between the instants, the earliest first. */
+/** The occurrences between the instants, the earliest first. */
 export function occurrencesIn(
   windows: readonly Window[],
   fromMs: number,
@@ -61,7 +61,7 @@ function occurrencesOf(window: Window, fromMs: number, toMs: number): readonly O
   return found;
 }
 
-/** Those that are there at the same time as another one. */
+/** The occurrences that overlap with another one. */
 export function overlapping(occurrences: readonly Occurrence[]): ReadonlySet<Occurrence> {
   const found = new Set<Occurrence>();
   let latest: Occurrence | null = null;
@@ -85,7 +85,7 @@ export function repetitionText({ repeatUnit, repeatInterval, repeatEndsAt }: Win
   return `${every} until ${date.format(new Date(repeatEndsAt))}`;
 }
 
-/** What it does, in words. */
+/** The effect of the window, in words. */
 export function coverText(window: Window): string {
   const { pauseAllChecks, tags, silenceAllAlerts, silenceAlertsTags } = window;
   const parts = [

@@ -11,7 +11,7 @@ import { zoneText } from './days.ts';
 import { coverText, occurrencesIn, repetitionText, type Window } from './occurrences.ts';
 import { forgetWindows } from './window-values.ts';
 
-/** What a window does, and what is there at the same time. */
+/** The effect of a window, and the windows at the same time. */
 export function WindowDialog({
   window,
   fromMs,

@@ -41,13 +41,13 @@ const SILENCED = [
 
 const ON = { on: ['maintenance_window'] };
 
-/** Makes a window, or changes one. */
+/** Creates or changes a window. */
 export function WindowForm({
   day,
   id = null,
   onClose,
 }: {
-  /** Where a new one begins. */
+  /** The day on which a new window begins. */
   readonly day: Date;
   readonly id?: number | null;
   readonly onClose: () => void;
@@ -120,14 +120,14 @@ function Editor({
     });
     if (!isSaved) return;
     forgetWindows();
-    const text = id === null ? 'The window is made.' : 'The window is saved.';
+    const text = id === null ? 'The window is created.' : 'The window is saved.';
     showToast({ kind: 'pass', text });
     onClose();
   };
   return (
     <FormDialog
       title={id === null ? 'New maintenance window' : 'Edit maintenance window'}
-      submit={id === null ? 'Make the window' : 'Save'}
+      submit={id === null ? 'Create the window' : 'Save'}
       isBusy={saving.isBusy}
       isChanged={edited.isChanged}
       onSubmit={() => void save()}
@@ -165,13 +165,13 @@ function Editor({
         label="Repeats"
         value={form.unit}
         options={REPEATS}
-        hint="It repeats at the same time in UTC: your clock differs by an hour in the other half of the year where it changes."
+        hint="It repeats at the same time in UTC: with daylight saving time, your local time differs by an hour for half of the year."
         onValue={(unit) => change({ unit: unit as Form['unit'] })}
       />
       {form.unit !== 'ONCE' && (
         <div class="maintenance-pair">
           <TextField
-            label={`Every so many ${form.unit.toLowerCase()}s`}
+            label={`Interval in ${form.unit.toLowerCase()}s`}
             type="number"
             min={1}
             value={form.interval}
@@ -180,7 +180,7 @@ function Editor({
             required
           />
           <TextField
-            label="Until (empty: for ever)"
+            label="Until (empty: forever)"
             type="datetime-local"
             value={form.until}
             onValue={(until) => change({ until })}

@@ -3,7 +3,7 @@ import { tagsIn, tagsText } from '../../parts/forms/tags.ts';
 import { localInput } from './days.ts';
 import type { Window } from './occurrences.ts';
 
-/** What the form of a window has, as texts and choices. */
+/** The values of the form of a window, as texts and choices. */
 export interface Form {
   readonly name: string;
   readonly startsAt: string;
@@ -52,13 +52,13 @@ export function formOf(window: Window): Form {
   };
 }
 
-/** What the API refuses stays as it is: it says what is wrong. */
+/** An invalid text stays unchanged, so that the API reports the problem. */
 function instant(text: string): string {
   const at = new Date(text);
   return Number.isNaN(at.getTime()) ? text : at.toISOString();
 }
 
-/** The window as the API has it. */
+/** The window for the API. */
 export function bodyOf(form: Form) {
   const repeats = form.unit !== 'ONCE';
   return {

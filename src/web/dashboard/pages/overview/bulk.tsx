@@ -24,7 +24,7 @@ const UNDO: Readonly<Partial<Record<Action, Action>>> = {
   pause: 'resume',
   resume: 'pause',
 };
-/** Small enough that the progress moves on every second or so. */
+/** Small enough that the progress changes about every second. */
 const AT_ONCE = 50;
 
 interface Failure {
@@ -37,7 +37,7 @@ interface Changed {
   readonly failures: readonly Failure[];
 }
 
-/** Each check has a result of its own: some may fail. */
+/** Each check has its own result: some may fail. */
 async function changeByIds(
   action: Action,
   ids: readonly string[],
@@ -66,14 +66,14 @@ async function changeByIds(
 /**
  * Changes all checks that match, in one request.
  *
- * @param expected how many match, as the user saw it: of any other number none is changed
+ * @param expected the number of matching checks that the user saw: if it differs, no check is changed
  */
 async function changeByFilter(
   action: Action,
   given: CheckFilter,
   expected: number,
 ): Promise<Changed> {
-  // The API takes no empty filter.
+  // The API does not accept an empty filter.
   const filter = Object.keys(given).length === 0 ? { state: STATES } : given;
   const body = { action, filter, expected };
   const { results } = await bodyOf(api.POST('/v1/checks/bulk', { body }));
@@ -86,7 +86,7 @@ async function changeByFilter(
   return { succeeded, failures };
 }
 
-/** What can be done with the selected checks, at the edge of the window while there are some. */
+/** The actions on the selected checks, at the edge of the window. */
 export function BulkBar({
   selection,
   filter,
@@ -95,13 +95,13 @@ export function BulkBar({
 }: {
   readonly selection: Selection;
   readonly filter: CheckFilter;
-  /** How many checks match the filter. */
+  /** The number of checks that match the filter. */
   readonly total: number;
   /** Called after checks changed. */
   readonly changed: () => void;
 }) {
   const { ids, isAll, clear, nameOf } = selection;
-  /** `done` is null where it is not known. */
+  /** `done` is null if it is not known. */
   const [running, setRunning] = useState<{ done: number | null; all: number } | null>(null);
   const [failed, setFailed] = useState<readonly Failure[] | null>(null);
   const [refused, setRefused] = useState<ApiError | null>(null);

@@ -2,7 +2,7 @@ import type { operations } from '../../api/openapi.d.ts';
 import type { UrlState } from '../../shell/url-state.ts';
 
 type Given = NonNullable<operations['getCheckStateCounts']['parameters']['query']>;
-/** By which checks are chosen: the query of the address. */
+/** The filter of the checks, from the query of the address. */
 export type CheckFilter = Readonly<Omit<Given, 'activated'>>;
 export type CheckState =
   keyof operations['getCheckStateCounts']['responses'][200]['content']['application/json'];
@@ -36,7 +36,7 @@ export const GROUP_BY_LABELS: Readonly<Record<GroupBy, string>> = {
 
 const isWithout = (given: string): given is GroupBy => given in GROUP_BY_LABELS;
 
-/** What of the query of the address the API takes. The rest is ignored, as if somebody mistyped it. */
+/** The part of the query of the address that the API accepts. The rest is ignored, because it may be mistyped. */
 export function filterIn(state: Pick<UrlState, 'get' | 'all'>): CheckFilter {
   const types = state
     .all('type')
@@ -68,7 +68,7 @@ export function groupByIn(state: Pick<UrlState, 'get'>): GroupBy | null {
 /**
  * The filter of a section.
  *
- * @param value a tag, the id of a group or a location; null: the checks without
+ * @param value a tag, the id of a group or a location; null for the checks without any
  */
 export function sectionFilter(filter: CheckFilter, by: GroupBy, value: string | null): CheckFilter {
   if (value === null) return { ...filter, without: [...(filter.without ?? []), by] };

@@ -12,7 +12,7 @@ interface CheckLineProps {
   /** Null while it is being read. */
   readonly row: CheckRow | null;
   readonly height: number;
-  /** Null where nothing can be selected. */
+  /** Null if checks cannot be selected. */
   readonly isSelected: boolean | null;
   readonly onSelect: (id: string, isRange: boolean) => void;
 }
@@ -110,7 +110,7 @@ function pathOf({ checkId, checkType }: CheckRow): string {
   return `/${group}/${encodeURIComponent(checkId)}`;
 }
 
-/** That of the last error or run first. */
+/** The location of the last error or run comes first. */
 function locationsOf({
   state,
   lastError,

@@ -10,7 +10,7 @@ type Listed =
 /** A check of the list. Its cells take a byte each, so that thousands fit into memory. */
 export type CheckRow = Omit<Listed, 'cells'> & { readonly letters: CellLetters };
 
-/** Reads something, and keeps the error of this part until it is read. */
+/** Reads a part, and keeps its error until it is read successfully. */
 export type Attempt = (part: string, work: (ended: AbortSignal) => Promise<void>) => Promise<void>;
 
 export interface RowRange {
@@ -18,7 +18,7 @@ export interface RowRange {
   readonly to: number;
 }
 
-/** The most that the API sends at once. */
+/** The longest page of the API. */
 const PAGE_ROWS = 100;
 
 interface Page {
@@ -28,14 +28,14 @@ interface Page {
 
 /**
  * The checks that match a filter, the most urgent first (the order of GET /v1/check-statuses), as far as they are
- * shown. Pages are read by number: whoever scrolls to the end does not wait for what is between.
+ * shown. Pages are read by number, so that scrolling to the end does not wait for the pages between.
  */
 export class CheckRows {
-  /** Changes whenever rows do: whoever reads a row renders again. */
+  /** Changes with the rows: components that read a row are rendered again. */
   readonly #version = signal(0);
   readonly #filter: CheckFilter;
   readonly #attempt: Attempt;
-  /** Pages in memory. The ones that were shown longest ago are dropped. */
+  /** The most pages in memory. Those that were shown longest ago are dropped. */
   readonly #maxPages: number;
   readonly #pages = new Map<number, Page>();
   readonly #loading = new Set<number>();
@@ -62,12 +62,12 @@ export class CheckRows {
 
   /** Null until it is read. */
   row(index: number): CheckRow | null {
-    // A bundler drops a reading whose value is not used.
+    // A bundler drops a read whose value is not used.
     if (this.#version.value === 0) return null;
     return this.#pages.get(Math.floor(index / PAGE_ROWS))?.rows[index % PAGE_ROWS] ?? null;
   }
 
-  /** Reads the pages of rows that are shown, where they are not known. */
+  /** Reads the pages of the shown rows that are not known yet. */
   show(ranges: readonly RowRange[]): void {
     const pages = new Set<number>();
     for (const { from, to } of ranges) {
@@ -86,7 +86,7 @@ export class CheckRows {
     }
   }
 
-  /** Reads the rows that are shown again; the others when they are shown. */
+  /** Reads the shown rows again now, and the others when they are shown. */
   async refresh(): Promise<void> {
     for (const page of this.#pages.values()) page.isStale = true;
     await Promise.all(this.#shown.map((page) => this.#read(page)));

@@ -3,7 +3,7 @@ import { ensureDeleted } from '../../api/ensure-deleted.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { showToast } from '../../parts/toast.tsx';
 
-/** Deletes a group after saying what its checks lose. */
+/** Deletes a group after a warning about the settings that its checks lose. */
 export function DeleteGroup({
   id,
   name,

@@ -6,7 +6,7 @@ import { GROUP_BY_LABELS, type GroupBy, STATE_LABELS, TYPE_LABELS } from './chec
 const choicesOf = (labels: Readonly<Record<string, string>>): readonly FilterChoice[] =>
   Object.entries(labels).map(([value, label]) => ({ value, label }));
 
-/** What checks have at all, by name: read when its menu opens, or to name what is chosen. */
+/** The choices by name, read when the menu opens or to name the current choice. */
 function useValuesOf(by: GroupBy): ReadChoices {
   const { data, error, reload } = useQuery(
     `values for filters, by ${by}`,

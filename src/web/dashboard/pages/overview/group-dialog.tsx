@@ -63,7 +63,7 @@ interface GroupDialogProps {
   readonly onClose: () => void;
 }
 
-/** Makes a group, or edits what one does to its checks. Locations and alert settings are left to check files. */
+/** Creates or edits a group. Its locations and alert settings can only be set in check files. */
 export function GroupDialog({ id, ...rest }: GroupDialogProps) {
   if (id === null) return <Editor query={null} loaded={null} {...rest} />;
   return <ChangeDialog id={id} {...rest} />;
@@ -139,7 +139,7 @@ function Editor({
   return (
     <FormDialog
       title={id === null ? 'New group' : `Edit the group ${base.name}`}
-      submit={id === null ? 'Make the group' : 'Save'}
+      submit={id === null ? 'Create the group' : 'Save'}
       isBusy={saving.isBusy}
       isChanged={edited.isChanged}
       onSubmit={() => void save()}

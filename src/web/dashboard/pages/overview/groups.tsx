@@ -9,7 +9,7 @@ import { DeleteGroup } from './delete-group.tsx';
 import { GroupDialog } from './group-dialog.tsx';
 import type { Section } from './overview-data.ts';
 
-/** What is open above the page. */
+/** The open dialog. */
 type Open =
   | { readonly kind: 'new' }
   | { readonly kind: 'edit'; readonly id: number }
@@ -23,7 +23,7 @@ interface GroupDialogs {
 }
 
 /**
- * The dialogs that make, edit and delete groups.
+ * The dialogs that create, edit and delete groups.
  *
  * @param changed called after each change: events may not arrive
  */

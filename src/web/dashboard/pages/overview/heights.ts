@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Pixels, as overview.css has them. */
+/** Pixels, as in overview.css. */
 const HEIGHTS = {
   wide: { broken: 76, other: 40, section: 44 },
   narrow: { broken: 136, other: 92, section: 84 },

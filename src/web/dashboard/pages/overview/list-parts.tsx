@@ -14,7 +14,7 @@ export type RowLine = (rows: CheckRows, index: number, height: number) => Compon
 
 const COUNTED: readonly CheckState[] = ['failing', 'degraded', 'unknown', 'paused', 'passing'];
 
-/** Links to the checks of each state; the one that is chosen leads back to all. */
+/** Links to the checks of each state. The link of the chosen state leads back to all checks. */
 export function CountsStrip({ counts }: { readonly counts: StateCounts | null }) {
   const { query } = useUrlState();
   const chosen = query.getAll('state');
@@ -45,7 +45,7 @@ export function CountsStrip({ counts }: { readonly counts: StateCounts | null })
   );
 }
 
-/** The heads of the columns. */
+/** The column headings. */
 export function ListHeads() {
   return (
     <div class="overview-heads" aria-hidden="true">
@@ -72,7 +72,7 @@ export function NoChecks() {
         <p>
           {may('write') ? (
             <>
-              <Link to="/checks/new">Make the first one</Link>, or describe
+              <Link to="/checks/new">Create the first one</Link>, or describe
             </>
           ) : (
             'Describe'

@@ -2,7 +2,7 @@ import { api, pageOf } from '../../api/client.ts';
 import { useQuery } from '../../api/query.ts';
 import { Link } from '../../shell/link.tsx';
 
-/** Leads to the channels while a failure would reach nobody. It stands in the header, so that no row moves. */
+/** A link to the channels if nobody would be notified of a failure. It is in the header, so that no row moves. */
 export function NobodyNotified() {
   const { data } = useQuery(
     'a channel',

@@ -16,13 +16,13 @@ type Breakdown =
 export interface Section {
   /** Unique among the sections. */
   readonly key: string;
-  /** Null: the checks without. */
+  /** Null for the checks without any. */
   readonly value: string | null;
   readonly name: string | null;
   readonly counts: StateCounts;
 }
 
-/** A location of which no agent polls, and how many checks are unknown for it. */
+/** A location without a polling agent, and the number of checks that are unknown because of it. */
 export interface SilentLocation {
   readonly location: string;
   readonly name: string;
@@ -32,7 +32,7 @@ export interface SilentLocation {
 
 export interface Sections {
   readonly sections: readonly Section[];
-  /** How many more there are. */
+  /** The number of further ones. */
   readonly omitted: number;
 }
 
@@ -41,24 +41,24 @@ const MAX_PAGES = 20;
 const MAX_SECTION_PAGES = 4;
 /** Sections whose rows are in memory; those that were shown longest ago are dropped. */
 export const MAX_SECTIONS = 20;
-/** Results are no events: times and cells are read again so often. */
+/** Results have no events: times and cells are read again at this interval. */
 const REFRESH_MS = 60_000;
-/** However many events come, nothing is read more often. */
+/** The least time between two reads, regardless of the number of events. */
 const MIN_INTERVAL_MS = 1_000;
-/** A service that needs long is asked less often: for a third of the time at most. */
+/** A slow service gets fewer requests, so that they take at most a third of the time. */
 const REST_FACTOR = 2;
 const MAX_REST_MS = 15_000;
-/** What changes states, names, marks or the order of checks. */
+/** The events that change states, names, marks or the order of checks. */
 const EVENTS = /^(?:check|group|location|alert|maintenance_window)\.(?!agent_)/;
 
-/** What the overview shows of the checks that match a filter, as far as it is shown. */
+/** The data of the overview for the checks that match a filter. Only shown parts are read. */
 export class OverviewData {
   readonly counts = signal<StateCounts | null>(null);
   /** Counts for the same filter without its states. */
   readonly allCounts = signal<StateCounts | null>(null);
   /** Null without grouping, and before they are read. */
   readonly sections = signal<Sections | null>(null);
-  /** Without grouping: those whose checks the list leaves out. */
+  /** Without grouping: the silent locations, whose checks are not in the list. */
   readonly silent = signal<readonly SilentLocation[]>([]);
   readonly error = signal<ApiError | null>(null);
   readonly filter: CheckFilter;
@@ -94,7 +94,7 @@ export class OverviewData {
     return this.silent.value.length === 0 ? this.#allRows : this.#heardRows;
   }
 
-  /** Reads, and follows changes, until the returned function is called. */
+  /** Reads the data and follows changes until the returned function is called. */
   start(): () => void {
     void this.refresh();
     const stopLive = onLive((events) => {
@@ -147,7 +147,7 @@ export class OverviewData {
         this.#readList(),
         ...[...this.#sectionRows.values()].map((rows) => rows.refresh()),
       ]);
-      // What is no longer shown is not read again.
+      // Parts that are no longer shown are not read again.
       for (const [part, { refresh }] of this.#errors) {
         if (refresh < this.#refreshes) this.#errors.delete(part);
       }
@@ -180,7 +180,7 @@ export class OverviewData {
     });
   }
 
-  /** Silent locations are rare: the rows do not wait for whether there are any. */
+  /** Silent locations are rare, so the rows are read at the same time. */
   async #readList(): Promise<void> {
     if (this.by !== null) return;
     const rows = this.rows;
@@ -250,7 +250,7 @@ function sectionOf({ value, name, counts }: Breakdown['entries'][number]): Secti
   return { key: value === null ? 'without' : `with ${value}`, value, name, counts };
 }
 
-/** None of the public locations, and of those in which other agents run the checks. */
+/** The location of the entry; empty for a public location and for one that is not silent. */
 function silentOf({
   value,
   name,

@@ -24,7 +24,7 @@ const WITHOUT: Readonly<Record<GroupBy, string>> = {
   location: 'Without a location',
 };
 
-/** The checks by group, tag or location: those with the most failing checks first, the open ones with their rows. */
+/** The checks by group, tag or location: sections with the most failing checks first, open sections with rows. */
 export function SectionList({
   data,
   by,
@@ -43,7 +43,7 @@ export function SectionList({
   const found = data.sections.value;
   if (found === null || found.sections.length === 0) return null;
   const blocks: RowBlock[] = [];
-  /** The rows that each block shows, and the index of its first one. */
+  /** The rows of each block, and the index of its first row. */
   const rowsIn = new Map<string, { readonly rows: CheckRows; readonly start: number }>();
   const openRows: CheckRows[] = [];
   for (const section of found.sections) {
@@ -83,7 +83,7 @@ export function SectionList({
       const row = (index: number) => line(rows, start + index, rowHeight);
       blocks.push({ key: block, length, rowHeight, label, row });
     };
-    add('broken', 0, broken, `${name}: checks that need a look`);
+    add('broken', 0, broken, `${name}: checks that need attention`);
     add('other', broken, counts.passing + counts.paused, `${name}: checks that pass or are paused`);
   }
   const onRanges = (shown: readonly BlockRange[]): void => {
@@ -123,7 +123,7 @@ function SectionHead({
   readonly name: string;
   readonly isOpen: boolean;
   readonly toggle: () => void;
-  /** Null if it is no group. */
+  /** Null if the section is not a group. */
   readonly group: { readonly run: () => void; readonly edit: () => void } | null;
 }) {
   const total = STATES.reduce((sum, state) => sum + counts[state], 0);
@@ -168,7 +168,7 @@ function useOpenSections() {
       } else if (open.includes(value)) {
         state.set({ open: open.filter((each) => each !== value) });
       } else {
-        // The section of the rest counts as one.
+        // The section of the other checks counts as one.
         state.set({ open: [...open, value].slice(1 - MAX_SECTIONS) });
       }
     },

@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import type { CheckRows } from './check-rows.ts';
 import type { OverviewData } from './overview-data.ts';
 
-/** As many as a bulk request may have. */
+/** The most checks of a bulk request. */
 export const MAX_SELECTED = 1_000;
 
 export interface Selection {
@@ -21,7 +21,7 @@ export interface Selection {
   ): void;
 }
 
-/** The selected checks. Shift selects from the last one on, in the same list. */
+/** The selected checks. Shift selects a range from the last selected check, in the same list. */
 export function useSelection(data: OverviewData): Selection {
   const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
   const last = useRef<{ readonly rows: CheckRows; readonly index: number } | null>(null);
@@ -42,7 +42,7 @@ export function useSelection(data: OverviewData): Selection {
     nameOf: (id) => names.get(id) ?? id,
     clear,
     toggle(id, { rows, index }, isRange) {
-      // Which of all are meant is no longer clear.
+      // All checks are selected, so it is not clear which of them should stay selected.
       if (isAll) return clear();
       const next = new Map(names);
       const since = last.current?.rows === rows ? last.current.index : index;

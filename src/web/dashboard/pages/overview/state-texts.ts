@@ -2,12 +2,12 @@ import { responseTime } from '../../parts/formats.ts';
 import type { CheckRow } from './check-rows.ts';
 
 export interface Why {
-  /** A code of the error, or the fact in a few words. */
+  /** The code of the error, or a few words. */
   readonly code: string;
   readonly text: string;
 }
 
-/** Why a check does not pass, or is not judged; null if it passes or is not watched. */
+/** Why a check does not pass or has no verdict; null if it passes or is not activated. */
 export function whyOf(row: CheckRow): Why | null {
   if (row.state === 'failing') {
     const { lastError } = row;
@@ -33,7 +33,7 @@ export function whyOf(row: CheckRow): Why | null {
     : { code: 'no result', text: 'No run has ended yet' };
 }
 
-/** The word for the state of a row. */
+/** The name of the state of a row. */
 export function wordOf({ state, unknownReason, hasErrors }: CheckRow): string {
   if (state !== 'unknown') return `${state.charAt(0).toUpperCase()}${state.slice(1)}`;
   if (unknownReason === 'location_silent') return 'No agent';

@@ -5,7 +5,7 @@ import type { RowHeights } from './heights.ts';
 import { ListHeads, type RowLine } from './list-parts.tsx';
 import type { OverviewData, StateCounts } from './overview-data.ts';
 
-/** The checks without grouping: first those that need a look, then the rest. */
+/** The checks without grouping: first those that need attention, then the rest. */
 export function UrgentList({
   data,
   counts,
@@ -23,7 +23,7 @@ export function UrgentList({
   const onRange = (part: 'broken' | 'other', from: number, to: number): void => {
     const start = part === 'broken' ? 0 : broken;
     ranges.current[part] = { from: from + start, to: to + start };
-    // The first are there at once for whoever scrolls back.
+    // The first rows stay loaded for scrolling back.
     const shown = Object.values(ranges.current).filter((range) => range.to > range.from);
     data.rows.show([{ from: 0, to: 1 }, ...shown]);
   };
@@ -39,7 +39,7 @@ export function UrgentList({
           </div>
           <ListHeads />
           <VirtualList
-            label="Checks that need a look"
+            label="Checks that need attention"
             length={broken}
             rowHeight={heights.broken}
             onRange={(from, to) => onRange('broken', from, to)}

@@ -8,13 +8,13 @@ import type { ReportWindow } from './report-window.ts';
 
 type Summary = components['schemas']['CheckSummary'];
 type Query = NonNullable<operations['listCheckSummaries']['parameters']['query']>;
-/** By which checks are chosen. */
+/** The filter of the checks. */
 export type ReportFilter = Pick<Query, 'type' | 'tag' | 'groupId' | 'search'>;
 
-/** Those with runs. */
+/** The types of checks that have runs. */
 export const REPORTED_TYPES: readonly Summary['checkType'][] = ['URL', 'API', 'TCP', 'DNS', 'ICMP'];
 
-/** Checks that are read; more are left out. */
+/** The most checks to read; further checks are omitted. */
 export const MAX_CHECKS = 2_000;
 const PART_CHECKS = 100;
 
@@ -23,9 +23,9 @@ const MAX_DELAY_MS = 30_000;
 
 export interface ReportPart {
   readonly entries: readonly Summary[];
-  /** How many checks match; null if the response does not say it. */
+  /** The number of matching checks; null if the response does not contain it. */
   readonly total: number | null;
-  /** More than `total`. */
+  /** Whether more than `total` checks match. */
   readonly isAtLeast: boolean;
 }
 
@@ -35,17 +35,17 @@ export type ReadPart = (
   signal: AbortSignal,
 ) => Promise<ReportPart>;
 
-/** How the checks that match a filter did in a window. */
+/** The reports on the checks that match a filter, for a window. */
 export class ReportData {
   /** By name; null before the first ones are read. */
   readonly rows = signal<readonly ReportRow[] | null>(null);
-  /** How many checks match; null if it is not known yet. */
+  /** The number of matching checks; null if it is not known yet. */
   readonly total = signal<number | null>(null);
-  /** More than `total` match: lists are not counted further. */
+  /** Whether more than `total` checks match: the API stops counting there. */
   readonly isAtLeast = signal(false);
   readonly error = signal<ApiError | null>(null);
   readonly isReading = signal(true);
-  /** How long it waits in all, because the reports of this minute are used up: milliseconds; null if it does not. */
+  /** The total wait in milliseconds because the rate limit of reports is reached; null if it does not wait. */
   readonly waitsMs = signal<number | null>(null);
   readonly #readPart: ReadPart;
   readonly #filter: ReportFilter;
@@ -58,9 +58,9 @@ export class ReportData {
   }
 
   /**
-   * Reads until all is read, or the returned function is called.
+   * Reads all reports, until the returned function is called.
    *
-   * @param afterMs milliseconds before it begins: the user may go on to change the filter
+   * @param afterMs milliseconds before the first read: the user may continue to change the filter
    */
   start(afterMs = 0): () => void {
     const ended = new AbortController();
@@ -83,7 +83,7 @@ export class ReportData {
   }
 
   async #readAll(ended: AbortSignal): Promise<void> {
-    // A check comes twice where another one was made or renamed meanwhile.
+    // A check may be read twice if another one was created or renamed meanwhile.
     const rows = new Map<string, ReportRow>();
     let window = this.#window;
     for (let page = 1; rows.size < MAX_CHECKS; page += 1) {
@@ -101,7 +101,7 @@ export class ReportData {
     }
   }
 
-  /** The API answers so many reports a minute, of all tabs. */
+  /** The rate limit of reports per minute, for all tabs together. */
   async #readInTurn(page: number, window: ReportWindow, ended: AbortSignal): Promise<ReportPart> {
     const query = { ...this.#filter, ...window, limit: PART_CHECKS, page };
     for (let failures = 1; ; failures += 1) {

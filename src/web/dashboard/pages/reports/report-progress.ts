@@ -1,17 +1,17 @@
 import { count, counted, duration, totalText } from '../../parts/formats.ts';
 import { MAX_CHECKS } from './report-data.ts';
 
-/** How far a report is read. */
+/** The progress of reading a report. */
 export interface ReportProgress {
   /** Checks. */
   readonly read: number;
   readonly total: number;
-  /** More than `total` match. */
+  /** Whether more than `total` checks match. */
   readonly isAtLeast: boolean;
   readonly isReading: boolean;
 }
 
-/** `400 of 900 checks`, and why not all where it does not go on. */
+/** `400 of 900 checks`, and why not all of them if reading has stopped. */
 export function progressText({ read, total, isAtLeast, isReading }: ReportProgress): string {
   if (read >= total && !isAtLeast) return counted(read, 'check');
   const of = totalText(total, isAtLeast);
@@ -22,14 +22,14 @@ export function progressText({ read, total, isAtLeast, isReading }: ReportProgre
     : `${text} were read`;
 }
 
-/** Why a report does not go on for a while. */
+/** Why reading waits. */
 export function waitText(waitsMs: number): string {
   const wait = duration(Math.ceil(waitsMs / 1_000) * 1_000);
-  return `As many reports as a minute allows were read. Reading continues within ${wait}.`;
+  return `The limit of reports per minute is reached. Reading continues within ${wait}.`;
 }
 
 /**
- * The name of the file with a report. If checks are missing, it says so.
+ * The name of the file with a report. Contains a note if checks are missing.
  *
  * @param day such as `2026-01-31`
  */

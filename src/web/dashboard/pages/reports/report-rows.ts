@@ -1,6 +1,6 @@
 import type { CheckType } from '../overview/check-filter.ts';
 
-/** In the order of a run. Each type of check has some of them. */
+/** The phases in the order of a run. Each type of check has some of them. */
 export const PHASES = [
   'wait',
   'dns',
@@ -12,7 +12,7 @@ export const PHASES = [
 ] as const;
 type PhaseName = (typeof PHASES)[number];
 
-/** How a check did in the window. Times are milliseconds; null: no run had it. */
+/** The report on a check for the window. Times are in milliseconds, null if no run had them. */
 export interface ReportRow {
   readonly id: string;
   readonly name: string;
@@ -35,7 +35,7 @@ export type Sort = (typeof SORTS)[number] | 'name';
 
 const NAMES = new Intl.Collator('en', { numeric: true });
 
-/** What is worst first, or by name. Checks without a value come last. */
+/** Sorts the rows, worst first or by name. Checks without a value come last. */
 export function sortedRows(rows: readonly ReportRow[], sort: Sort): readonly ReportRow[] {
   const badness = ({ availability, avgMs, maxMs }: ReportRow): number => {
     const value = {
@@ -70,7 +70,7 @@ export function csvOf(rows: readonly ReportRow[]): string {
 
 function csvField(value: string | number | null): string {
   if (typeof value !== 'string') return value === null ? '' : String(value);
-  // Spreadsheets would run it as a formula.
+  // Otherwise spreadsheets would run the text as a formula.
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

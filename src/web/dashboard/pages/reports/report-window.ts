@@ -4,7 +4,7 @@ import type { UrlState } from '../../shell/url-state.ts';
 type Query = operations['getUrlAnalytics']['parameters']['query'];
 type QuickRange = NonNullable<Query['quickRange']>;
 
-/** The window of the reports, as the API takes it. */
+/** The window of the reports for the API. */
 export interface ReportWindow {
   readonly quickRange: QuickRange;
   /** Epoch milliseconds, instead of the start of `quickRange`. */
@@ -32,7 +32,7 @@ const dayMs = (text: string | null): number | null => {
 };
 
 /**
- * What of the query of the address the API takes: `range`, or whole days in UTC from `from` to `to`, or to now.
+ * The window from the query of the address: `range`, or whole days in UTC from `from` to `to`, or until now.
  *
  * @returns null if the last day is before the first
  */

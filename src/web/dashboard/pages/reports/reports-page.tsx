@@ -28,7 +28,7 @@ import { csvOf, PHASES, type ReportRow, SORTS, type Sort, sortedRows } from './r
 import { DEFAULT_RANGE, RANGE_LABELS, type ReportWindow, windowIn } from './report-window.ts';
 
 const PART = 100;
-/** After a change of the filter or the range, another one may follow, and each takes of the reports of a minute. */
+/** The delay after a change of the filter or the range: another may follow, and each counts for the rate limit. */
 const SETTLE_MS = 1_000;
 
 const readSummaries: ReadPart = (query, signal) =>
@@ -55,7 +55,7 @@ const REPORT_FILTERS: readonly Filter[] = [
   },
 ];
 
-/** Without a choice: the default, unless days are chosen beside it. */
+/** Without a choice the default, unless days are chosen. */
 function rangeFilter(hasDays: boolean): Filter {
   const choices = Object.entries(RANGE_LABELS).map(([value, label]) => ({ value, label }));
   return {
@@ -128,7 +128,7 @@ function Reports({ state, window }: { readonly state: UrlState; readonly window:
   const sort = SORTS.find((each) => each === state.get('sort')) ?? 'name';
   const isUnknownSort = sort === 'name' && state.get('sort') !== null;
   useEffect(() => {
-    // The menu would say an order that the rows do not have.
+    // The menu would show an order that the rows do not have.
     if (isUnknownSort) state.set({ sort: null });
   }, [isUnknownSort]);
   const sorted = useMemo(() => sortedRows(rows ?? [], sort), [rows, sort]);
@@ -199,7 +199,7 @@ function NoChecks() {
           availability on their own pages.
         </p>
         <p>
-          <Link to="/checks/new">Make a check</Link>
+          <Link to="/checks/new">Create a check</Link>
         </p>
       </EmptyState>
     </div>
@@ -279,7 +279,7 @@ function columnsOf(sort: Sort): readonly Column<ReportRow>[] {
   ];
 }
 
-/** `DNS 1.5 ms, TCP 2.3 ms`; nothing for types without phases. */
+/** `DNS 1.5 ms, TCP 2.3 ms`; empty for types without phases. */
 function phasesText(phases: ReportRow['phases']): string {
   return PHASES.flatMap((name) => {
     const ms = phases[name];
@@ -303,6 +303,6 @@ function download(csv: string, progress: ReportProgress): void {
   link.href = address;
   link.download = fileName(new Date().toISOString().slice(0, 10), progress);
   link.click();
-  // The browser has begun to read it by then.
+  // By then the browser has started to read the URL.
   setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }

@@ -16,7 +16,7 @@ type Account = components['schemas']['Account'];
 
 const FIELDS = ['name', 'timeZone'];
 
-/** The name and the time zone of the account: admins change them. */
+/** The name and the time zone of the account, which admins can change. */
 export function AccountPanel({ accountId }: { readonly accountId: string }) {
   const { data, error, reload, set } = useQuery<Loaded<Account>>(`account/${accountId}`, (signal) =>
     read(accountId, signal),
@@ -69,7 +69,7 @@ function AccountForm({
     });
     if (!isSaved) return;
     showToast({ kind: 'pass', text: 'The account is saved.' });
-    // The navigation shows the name, without a response the former one until the next load.
+    // The navigation shows the name: if the read fails, the previous name until the next load.
     await loadSession(new AbortController().signal).catch(() => undefined);
   };
 
@@ -114,7 +114,7 @@ function AccountForm({
   );
 }
 
-/** The browser's own names; the API says whether the service knows another one. */
+/** The time zones of the browser. The API checks whether the service knows another name. */
 function TimeZoneField({
   value,
   onValue,

@@ -9,7 +9,7 @@ import { Table } from '../../parts/table.tsx';
 import { AccountPanel } from './account-form.tsx';
 import { SettingsFrame } from './settings-frame.tsx';
 
-/** The account, its plan and what it allows. */
+/** The account, and the limits and features of its plan. */
 export function Page() {
   const { account } = session.value;
   const accountId = account?.id ?? '';

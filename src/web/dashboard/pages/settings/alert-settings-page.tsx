@@ -16,7 +16,7 @@ import { SettingsFrame } from './settings-frame.tsx';
 
 type AlertSettings = components['schemas']['AccountAlertSettings'];
 
-/** When alerts are sent for checks that use the settings of the account. */
+/** The alert settings of checks that use the settings of the account. */
 export function Page() {
   const accountId = session.value.account?.id ?? '';
   const query = useQuery<Loaded<AlertSettings>>(`alert-settings/${accountId}`, (signal) =>

@@ -12,7 +12,7 @@ import { SettingsFrame } from './settings-frame.tsx';
 
 type Entry = components['schemas']['AuditEntry'];
 
-/** Names as keys, so that the compiler misses one that the API adds. */
+/** Names as keys, so that the compiler reports a missing name when the API adds one. */
 const namesOf = <Name extends string>(names: Readonly<Record<Name, true>>): readonly Name[] =>
   Object.keys(names) as Name[];
 const KINDS = namesOf({

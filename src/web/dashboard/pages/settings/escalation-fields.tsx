@@ -16,7 +16,7 @@ const CHANNELS = limits.escalation.alertChannelIds;
 const MINUTE_MS = 60_000;
 const DEFAULT_MINUTES = 10;
 
-/** Where alerts go that nobody acknowledges. */
+/** The channels for alerts that nobody acknowledges. */
 export function EscalationFields({
   step,
   problems,
@@ -30,7 +30,7 @@ export function EscalationFields({
     <>
       <CheckField
         label="Send alerts that nobody acknowledges to more channels"
-        hint="This is for all checks, also those with alert settings of their own."
+        hint="This applies to all checks, also those with their own alert settings."
         isChecked={step !== null}
         onValue={(isOn) => change(isOn ? { minutes: DEFAULT_MINUTES, alertChannelIds: [] } : null)}
       />

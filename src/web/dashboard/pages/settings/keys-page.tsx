@@ -164,7 +164,7 @@ function NewKey({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       title="New API key"
-      submit="Make the key"
+      submit="Create the key"
       isBusy={isBusy}
       isChanged={name !== ''}
       onSubmit={() => void create()}

@@ -44,7 +44,7 @@ function Sessions() {
   const end = async ({ id }: Session): Promise<void> => {
     try {
       await ensureDeleted(api.DELETE('/v1/sessions/{id}', { params: { path: { id } } }));
-      showToast({ kind: 'plain', text: 'That browser is signed out.' });
+      showToast({ kind: 'plain', text: 'The browser is signed out.' });
     } catch (error) {
       showToast({ kind: 'fail', text: asApiError(error).message });
     }
@@ -112,7 +112,7 @@ function Sessions() {
   );
 }
 
-/** `Chrome on Linux`. The whole text is the title. */
+/** `Chrome on Linux`. The title contains the whole text. */
 function browserOf(userAgent: string | null): string {
   if (userAgent === null || userAgent === '') return 'Unknown browser';
   const browsers = [

@@ -19,7 +19,7 @@ const ENTRIES: readonly {
   { name: 'settingsSessions', label: 'Your sign-in', role: 'read' },
 ];
 
-/** A page of the settings, below the list of all that the user may see. */
+/** A page of the settings, below the tabs of all pages that the user may see. */
 export function SettingsFrame({
   current,
   title,

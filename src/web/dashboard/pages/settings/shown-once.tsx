@@ -5,7 +5,7 @@ import { useShownOnce } from '../../parts/forms/use-unsaved-guard.ts';
 
 interface ShownOnceProps {
   readonly title: string;
-  /** What happens to the text, and until when. */
+  /** Explains the use and the validity of the text. */
   readonly note: string;
   readonly text: string;
   readonly copyLabel: string;

@@ -242,7 +242,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       title="Invite a user"
-      submit="Make the link"
+      submit="Create the link"
       isBusy={isBusy}
       isChanged={email !== ''}
       onSubmit={() => void invite()}

@@ -5,7 +5,7 @@ import { PART, useList } from '../../parts/lists/use-list.ts';
 
 export type Snippet = components['schemas']['Snippet'];
 
-/** Not all at once, as the lists of other pages: scripts may be large. */
+/** Smaller than the pages of other lists, because scripts may be large. */
 export function useSnippets() {
   return useList<Snippet>('snippets', (page, signal) => {
     const query = { limit: PART, page };

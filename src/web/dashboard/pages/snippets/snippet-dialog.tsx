@@ -14,7 +14,7 @@ const NEW = { name: '', script: '' };
 
 const formOf = ({ name, script }: Snippet) => ({ name, script });
 
-/** Makes a snippet, or changes one. */
+/** Creates or changes a snippet. */
 export function SnippetDialog({
   id,
   onClose,
@@ -77,7 +77,7 @@ function Editor({
   return (
     <FormDialog
       title={id === null ? 'New snippet' : `Edit ${base.name}`}
-      submit={id === null ? 'Make the snippet' : 'Save'}
+      submit={id === null ? 'Create the snippet' : 'Save'}
       isBusy={saving.isBusy}
       isChanged={edited.isChanged}
       onSubmit={() => void save()}

@@ -12,7 +12,7 @@ import { DeleteSnippet } from './delete-snippet.tsx';
 import { type Snippet, useSnippets } from './queries.ts';
 import { SnippetDialog } from './snippet-dialog.tsx';
 
-/** What is open above the page. */
+/** The open dialog. */
 type Open =
   | { readonly kind: 'new' }
   | { readonly kind: 'edit' | 'delete'; readonly snippet: Snippet };
@@ -58,7 +58,7 @@ export function Page() {
   );
 }
 
-/** Characters of a script in its row: it may have half a million. */
+/** The most characters of a script to show in its row: a script may have 500,000. */
 const MAX_SHOWN = 200;
 
 const COLUMNS: readonly Column<Snippet>[] = [

@@ -14,7 +14,7 @@ interface Dragged {
   readonly from: number;
 }
 
-/** The cards of a page and their services, in order: moved by buttons or dragged. */
+/** The cards of a page and their services, in order. They are moved by buttons or dragged. */
 export function CardsEditor({
   cards,
   onChange,
@@ -45,7 +45,7 @@ export function CardsEditor({
     },
   });
   const handle = (list: string, from: number) => (
-    // Not the whole entry: Firefox sets no cursor in a field of something that can be dragged.
+    // Not the whole entry: Firefox sets no cursor in an input of a draggable element.
     <span
       class="status-pages-handle"
       aria-hidden="true"
@@ -165,7 +165,7 @@ function Order({
       >
         ↓
       </Button>
-      <Button class="small" kind="danger" aria-label={`Take ${name} out`} onClick={onRemove}>
+      <Button class="small" kind="danger" aria-label={`Remove ${name}`} onClick={onRemove}>
         ×
       </Button>
     </span>

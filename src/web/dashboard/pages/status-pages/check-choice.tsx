@@ -8,10 +8,10 @@ type CheckType = NonNullable<
   NonNullable<operations['listCheckStatuses']['parameters']['query']>['type']
 >[number];
 
-/** The search leads to the others. */
+/** The most checks to show; the search finds the others. */
 const SHOWN = 50;
 
-/** Checks by their names, found by a search. What is chosen stays when others are searched for. */
+/** A choice of checks with a search. Chosen checks stay during further searches. */
 export function CheckChoice({
   legend,
   types,
@@ -26,7 +26,7 @@ export function CheckChoice({
 }) {
   const id = useId();
   const [search, setSearch] = useState('');
-  /** The names of checks that were found before: an answer has only those that match. */
+  /** The names of checks that were found before: a response contains only the matching ones. */
   const [names] = useState(() => new Map<string, string>());
   const text = search.trim();
   const query = useQuery(`checks to choose ${types.join()} ${text}`, (signal) =>

@@ -10,13 +10,13 @@ interface Answer {
   readonly text: string;
 }
 
-/** Whether the custom domain leads to the page, and what to do if not. */
+/** Shows whether the custom domain leads to the page, and advice if not. */
 export function DomainCheck({
   page,
   isChanged,
 }: {
   readonly page: StatusPage;
-  /** It is not saved yet. */
+  /** Whether the domain is not saved yet. */
   readonly isChanged: boolean;
 }) {
   const [isBusy, setBusy] = useState(false);

@@ -3,7 +3,7 @@ import type { Changes, StatusPage } from './queries.ts';
 export interface CardForm {
   /** Null for a new card. */
   readonly id: string | null;
-  /** Tells cards apart while they are moved. */
+  /** Identifies cards while they are moved. */
   readonly key: string;
   readonly name: string;
   readonly services: readonly string[];
@@ -23,7 +23,7 @@ export interface PageForm {
   readonly themeColors: Colors;
   readonly whiteLabel: boolean;
   readonly isPrivate: boolean;
-  /** Empty: the stored one stays. */
+  /** Empty to keep the stored one. */
   readonly password: string;
   readonly removesPassword: boolean;
   readonly cards: readonly CardForm[];

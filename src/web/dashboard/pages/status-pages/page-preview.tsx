@@ -6,15 +6,15 @@ import { useServices } from '../incidents/queries.ts';
 import type { PageForm } from './page-form.ts';
 
 /**
- * What the form makes of the page, before it is saved: its order, texts and colours, with the states of now.
- * The page itself refuses to be framed (frame-ancestors), and no markup of it is put into the dashboard.
+ * A preview of the page before it is saved: its order, texts and colours, with the current states. The page
+ * itself cannot be framed (frame-ancestors), and its markup is not inserted into the dashboard.
  */
 export function PagePreview({
   form,
   conditions,
 }: {
   readonly form: PageForm;
-  /** Null: not known yet. */
+  /** Null if they are not known yet. */
   readonly conditions: ReadonlyMap<string, ServiceCondition> | null;
 }) {
   const services = useServices().data.value;

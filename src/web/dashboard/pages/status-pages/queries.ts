@@ -13,7 +13,7 @@ export type Changes = NonNullable<
 >['content']['application/json'];
 export type Subscriber = components['schemas']['StatusPageSubscriber'];
 
-/** What summary.json of a page has, as far as it is read here. */
+/** The fields of summary.json that are read here. */
 interface PublicSummary {
   readonly cards: readonly {
     readonly services: readonly { readonly id: string; readonly condition: ServiceCondition }[];
@@ -49,7 +49,7 @@ export function usePage(id: string): Query<Loaded<StatusPage>> {
   );
 }
 
-/** The condition of each service, as the service itself shows it to readers now. */
+/** The current condition of each service, as readers see it. */
 export function useConditions(page: StatusPage): Query<ReadonlyMap<string, ServiceCondition>> {
   return useQuery(
     `status page conditions ${page.id} ${page.url}`,
@@ -65,7 +65,7 @@ export function useConditions(page: StatusPage): Query<ReadonlyMap<string, Servi
   );
 }
 
-/** Who follows the page, oldest first. */
+/** The subscribers of the page, oldest first. */
 export function useSubscribers(id: string) {
   return useList<Subscriber>(`status page subscribers ${id}`, (page, signal) =>
     pageOf(
@@ -77,7 +77,7 @@ export function useSubscribers(id: string) {
   );
 }
 
-/** Where readers open it at the address of the service. */
+/** The path of the page at the address of the service. */
 export function publicPath({ url }: Pick<StatusPage, 'url'>): string {
   return `${basePath}/status/${url}`;
 }

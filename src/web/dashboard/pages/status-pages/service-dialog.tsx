@@ -64,7 +64,7 @@ function bodyOf({ checkTags, failureRule, failureLocations, ...form }: Form) {
   };
 }
 
-/** What measures a service of status pages, and when it has an outage. */
+/** The checks of a service of status pages, and the rule for its outages. */
 export function ServiceDialog({
   id,
   onClose,

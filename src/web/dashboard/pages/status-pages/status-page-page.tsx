@@ -39,7 +39,7 @@ import { SubscriberList } from './subscriber-list.tsx';
 
 const REFRESH_MS = 10_000;
 
-/** The editor of a status page, beside what it makes of it. */
+/** The editor of a status page, with a preview. */
 export function Page({ params: { id = '' } }: PageProps) {
   const query = usePage(id);
   const loaded = query.data.value;
@@ -113,7 +113,7 @@ function Editor({
 }) {
   const { resource: page } = loaded;
   const conditionsQuery = useConditions(page);
-  // The service renders it anew after a change, not with it.
+  // The service renders the page again some time after a change.
   useRefresh(conditionsQuery, REFRESH_MS);
   const conditions = conditionsQuery.data.value;
   const [opened, open] = useState<string | null>(null);

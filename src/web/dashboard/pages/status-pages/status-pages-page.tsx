@@ -50,7 +50,7 @@ const COLUMNS: readonly Column<StatusPage>[] = [
   },
 ];
 
-/** The pages that readers open. */
+/** The status pages of the account. */
 export function Page() {
   const [isMaking, setMaking] = useState(false);
   const list = usePages();
@@ -103,7 +103,7 @@ function NewPage({ onClose }: { readonly onClose: () => void }) {
   return (
     <FormDialog
       title="New status page"
-      submit="Make the page"
+      submit="Create the page"
       isBusy={saving.isBusy}
       isChanged={name !== '' || url !== null}
       onSubmit={() => void make()}

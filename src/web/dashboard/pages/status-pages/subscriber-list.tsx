@@ -50,7 +50,7 @@ const COLUMNS: readonly Column<Subscriber>[] = [
   { name: 'since', head: 'Since', cell: (one) => <TimeText at={one.created_at} form="date" /> },
 ];
 
-/** Who is notified of the incidents of a page. */
+/** The subscribers to the incidents of a page. */
 export function SubscriberList({ page }: { readonly page: StatusPage }) {
   const [removed, setRemoved] = useState<Subscriber | null>(null);
   const list = useSubscribers(page.id);

@@ -7,7 +7,7 @@ import { showToast } from '../../parts/toast.tsx';
 import { reloadVariables, useUsesOf, type Variable } from './queries.ts';
 import { CheckLinks } from './used-by.tsx';
 
-/** Says which checks lose it. A value that is shown can be restored afterwards. */
+/** Names the checks that use the variable. A value that is not hidden can be restored afterwards. */
 export function DeleteVariable({
   variable,
   onClose,

@@ -9,7 +9,7 @@ const PART = 100;
 /** An account has at most 2,000. */
 const MAX_PAGES = 20;
 
-/** All of them: whoever looks for one searches in all. */
+/** Reads all variables, so that the search of the page finds each of them. */
 async function readVariables(signal: AbortSignal): Promise<readonly Variable[]> {
   const all: Variable[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
@@ -29,7 +29,7 @@ function readUses(signal: AbortSignal) {
   return bodyOf(api.GET('/v1/variable-uses', { signal }));
 }
 
-/** Not after each change of a check: the service looks at all of them, which takes it a second for 10,000. */
+/** Not read after each change of a check: the service reads all checks, which takes a second for 10,000. */
 export function useVariableUses() {
   return useQuery('variable-uses', readUses);
 }

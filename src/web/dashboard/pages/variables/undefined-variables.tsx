@@ -4,16 +4,16 @@ import { type Column, Table } from '../../parts/table.tsx';
 import type { VariableUse } from './queries.ts';
 import { UsedBy } from './used-by.tsx';
 
-/** Shows the first ones only: a check that names thousands by mistake does not fill the page. */
+/** The most names to show, so that a check that names thousands by mistake does not fill the page. */
 const MAX_SHOWN = 50;
 
-/** Variables that checks name and the account lacks. */
+/** Variables that checks name and the account does not have. */
 export function UndefinedVariables({
   uses,
   onDefine,
 }: {
   readonly uses: readonly VariableUse[];
-  /** Null if the user may not. */
+  /** Null if the user may not create variables. */
   readonly onDefine: ((key: string) => void) | null;
 }) {
   const columns: readonly Column<VariableUse>[] = [
@@ -32,10 +32,10 @@ export function UndefinedVariables({
     ),
   };
   return (
-    <section class="panel variables-missing" aria-label="Names without a variable">
+    <section class="panel variables-missing" aria-label="Undefined variables">
       <div class="panel-head">
         <h2>
-          <StateMark state="degraded" word="Names without a variable" />
+          <StateMark state="degraded" word="Undefined variables" />
         </h2>
       </div>
       <p class="panel-body muted">
@@ -43,7 +43,7 @@ export function UndefinedVariables({
         VARIABLES_FROM_ENV or VARIABLES_DIR, their runs fail with VARIABLE_UNKNOWN.
       </p>
       <Table
-        label="Names without a variable"
+        label="Undefined variables"
         columns={onDefine === null ? columns : [...columns, define]}
         rows={uses.slice(0, MAX_SHOWN)}
         keyOf={({ key }) => key}

@@ -2,7 +2,7 @@ import { count, counted } from '../../parts/formats.ts';
 import { Link } from '../../shell/link.tsx';
 import type { VariableUse } from './queries.ts';
 
-/** How many checks use a variable, and which. */
+/** The number and the names of the checks that use a variable. */
 export function UsedBy({ use }: { readonly use: VariableUse | null }) {
   if (use === null) return <span class="muted">no check</span>;
   const { checks, checkCount } = use;

@@ -16,7 +16,7 @@ interface Form {
   readonly value: string;
   readonly secret: boolean;
   readonly locked: boolean;
-  /** When a hidden value was stored: a change of it shows in nothing else. */
+  /** The time at which a hidden value was stored: only this shows a change of the value. */
   readonly storedAt: string | null;
 }
 
@@ -32,13 +32,13 @@ function formOf(variable: Variable): Form {
   return { key, value: isHidden(variable) ? '' : (value ?? ''), secret, locked, storedAt };
 }
 
-/** Makes a variable, or changes one. */
+/** Creates or changes a variable. */
 export function VariableDialog({
   name,
   isNew,
   onClose,
 }: {
-  /** The name that the form of a new variable begins with; empty if none is known. */
+  /** The initial name in the form of a new variable; empty if none is known. */
   readonly name: string;
   readonly isNew: boolean;
   readonly onClose: () => void;
@@ -107,7 +107,7 @@ function Editor({
   return (
     <FormDialog
       title={isNew ? 'New variable' : name}
-      submit={isNew ? 'Make the variable' : 'Save'}
+      submit={isNew ? 'Create the variable' : 'Save'}
       isBusy={saving.isBusy}
       isChanged={edited.isChanged}
       onSubmit={() => void save()}
@@ -141,7 +141,7 @@ function Editor({
         label="Secret"
         isChecked={form.secret}
         onValue={(secret) => change({ secret })}
-        hint="Stored encrypted, masked in results, and shown to nobody again."
+        hint="Stored encrypted, masked in results, and never shown again."
       />
       <CheckField
         label="Locked"

@@ -30,7 +30,7 @@ const KINDS = [
   { value: 'plain', label: 'neither' },
 ] as const;
 
-/** What is open above the page. */
+/** The open dialog. */
 type Open =
   | { readonly kind: 'new'; readonly key: string }
   | { readonly kind: 'edit' | 'delete'; readonly variable: Variable };
@@ -136,7 +136,7 @@ function List({
   onOpen,
 }: {
   readonly all: readonly Variable[];
-  /** Null: not known yet. */
+  /** Null if it is not known yet. */
   readonly useOf: ReadonlyMap<string, VariableUse> | null;
   readonly onOpen: (open: Open) => void;
 }) {
@@ -200,7 +200,7 @@ function List({
 
 function Value({ variable: { value, secret, locked } }: { readonly variable: Variable }) {
   if (secret) return <span class="chip">secret, never shown</span>;
-  // The API shows it to those who may write; whoever looks over a shoulder should not see it.
+  // The API returns it to users who may write, but bystanders should not see it on the screen.
   if (locked) return <span class="chip">locked</span>;
   if (value === '') return <span class="muted">empty</span>;
   return (

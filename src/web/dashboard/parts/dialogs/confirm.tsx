@@ -5,7 +5,7 @@ import { Button } from '../button.tsx';
 import { Dialog } from '../dialog.tsx';
 import { FormError } from '../field.tsx';
 
-/** Says what is lost before it is done. Stays open, with the reason, if it is refused. */
+/** Asks before an action that deletes something. Stays open and shows the error if the action fails. */
 export function Confirm({
   title,
   children,
@@ -16,7 +16,7 @@ export function Confirm({
 }: {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** The label of the button that does it. */
+  /** The label of the button that confirms. */
   readonly action: string;
   readonly run: () => Promise<void>;
   /** The button that opened it disappears after `run`, as in the row of what is deleted. Default: false. */

@@ -3,7 +3,7 @@ import { Button } from '../button.tsx';
 import { Copyable } from '../copyable.tsx';
 import type { Followed } from './use-followed.ts';
 
-/** What a followed run came to so far, in one line. */
+/** The current state of a followed run, in one line. */
 export function FollowedBar({
   class: given,
   followed: { run, error, isOpen, isCancelling, cancel, retry },

@@ -14,7 +14,7 @@ export interface Started<Target> {
   readonly close: () => void;
 }
 
-/** @param request asks for a run */
+/** @param request requests a run */
 export function useStarted<Target>(
   request: (target: Target) => Promise<{ readonly id: string }>,
 ): Started<Target> {
@@ -35,18 +35,18 @@ export interface Followed<Run> {
   readonly run: Run | null;
   /** The error of the last reading; null after a success. */
   readonly error: ApiError | null;
-  /** Whether it is known to go on. */
+  /** Whether the run is known to continue. */
   readonly isOpen: boolean;
   readonly isCancelling: boolean;
   readonly cancel: () => void;
   readonly retry: () => void;
 }
 
-/** Not every step of a run has an event. */
+/** The interval of reads, because not every step of a run has an event. */
 const POLL_MS = 1_000;
 const MAX_POLL_MS = 30_000;
 
-/** Follows a run until it is over. Errors are shown, and the run is read ever more rarely, or no more if it is gone. */
+/** Follows a run until it ends. After errors, which are shown, it is read less often, or not at all if it is gone. */
 export function useFollowed<Run>({
   query,
   isOver,
@@ -60,7 +60,7 @@ export function useFollowed<Run>({
   const error = query.error.value;
   const isLoading = query.isLoading.value;
   const isOpen = run !== null && !isOver(run);
-  // Refused, such as 404, or signed out: asking again changes nothing.
+  // A refusal such as 404, or an ended session: further requests would not help.
   const isLost = error?.kind === 'refused' || error?.kind === 'unauthorized';
   const isFollowed = (run === null || isOpen) && !isLost;
   const failures = useRef<{ readonly last: ApiError | null; readonly count: number }>({

@@ -1,11 +1,11 @@
-/** A form of a resource: what is edited, what it began with, and what the server has meanwhile. */
+/** A form of a resource: its edits, its initial state, and the changes of others on the server. */
 export interface Edited<Form> {
   readonly form: Form;
-  /** The resource as the form began with it. */
+  /** The form without the edits. */
   readonly base: Form;
-  /** The ETag of `base`: saving requires that nobody has changed it since. Null: it has none. */
+  /** The ETag of `base`: saving requires that nobody has changed the resource since. Null if there is none. */
   readonly etag: string | null;
-  /** What somebody else has saved meanwhile; null if nothing that this form has was changed. */
+  /** The form as somebody else has saved it meanwhile; null if no field of this form was changed. */
   readonly theirs: Version<Form> | null;
 }
 
@@ -25,8 +25,8 @@ export function isEdited<Form extends object>({ form, base }: Edited<Form>): boo
 }
 
 /**
- * The resource was read again. What is not edited follows it, and what is edited stays. Nothing is reported if only
- * fields were changed that this form does not have: another form of the same page may have saved them.
+ * The resource was read again. Unedited fields take its values, and edited fields stay. Changes of fields that
+ * this form does not have are not reported: another form of the same page may have saved them.
  *
  * @param isHeld it counts as edited although the form is as it began
  */
@@ -62,12 +62,12 @@ export function saved<Form extends object>(
   };
 }
 
-/** What they saved, without what was edited here. */
+/** The version of somebody else, without the edits. */
 export function withTheirs<Form extends object>(edited: Edited<Form>): Edited<Form> {
   return edited.theirs === null ? edited : begun(edited.theirs);
 }
 
-/** What they saved, with what was edited here on top. */
+/** The version of somebody else, with the edits on top. */
 export function withMine<Form extends object>(edited: Edited<Form>): Edited<Form> {
   const { form, base, theirs } = edited;
   if (theirs === null) return edited;

@@ -1,6 +1,6 @@
 import found from '../../api/number-limits.json' with { type: 'json' };
 
-/** Bounds of numbers and of lengths of lists in forms, as the document of the API has them. */
+/** Bounds of numbers and of lengths of lists in forms, from the OpenAPI document. */
 export const limits = found;
 
 /** The attributes of a control for such a number. */

@@ -9,7 +9,7 @@ import type { Loaded } from './use-saving.ts';
 let openings = 0;
 
 /**
- * Reads a resource for a form. Each opening reads it anew: what an earlier one read has the ETag from before its saving.
+ * Reads a resource for a form. Each opening reads it again, because an earlier ETag may be outdated.
  *
  * @param key begins with what `invalidate` looks for
  */
@@ -27,7 +27,10 @@ export function useLoaded<Resource>(
   });
 }
 
-/** A dialog with the form of a resource. There is no form before the resource is read: it could be saved over changes of others. */
+/**
+ * A dialog with the form of a resource. The form appears only after the resource is read, so that it cannot
+ * overwrite changes of others.
+ */
 export function LoadedDialog<Resource>({
   title,
   what,

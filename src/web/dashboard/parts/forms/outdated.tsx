@@ -8,7 +8,7 @@ import type { EditedForm } from './use-edited.ts';
 
 type Kind = NonNullable<NonNullable<operations['listAuditLog']['parameters']['query']>['kind']>;
 
-/** Says who has saved a resource meanwhile, and what they changed. Asks which version to go on with. */
+/** Says who has saved a resource meanwhile and the changed fields. Asks which version to continue with. */
 export function Outdated({
   kind,
   id,
@@ -24,7 +24,7 @@ export function Outdated({
     EditedForm<unknown, object>,
     'changes' | 'isUnread' | 'keepMine' | 'takeTheirs'
   >;
-  /** What the form calls a field. */
+  /** The label of a field in the form. */
   readonly labelOf?: (name: string) => string;
 }) {
   const both = changes.filter(({ isMine }) => isMine);

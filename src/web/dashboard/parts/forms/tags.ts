@@ -10,7 +10,7 @@ function needsQuotes(tag: string): boolean {
   return /[",]/.test(tag) || tag !== tag.trim();
 }
 
-/** What `tagsText` writes, and any text that is still being typed: a quotation mark may lack its end. */
+/** Matches texts of `tagsText` and texts that are still being typed: a closing quotation mark may be missing. */
 const PART = /\s*(?:"((?:[^"]|"")*)(?:"\s*|$)([^,]*)|([^,]*))(?:,|$)/gy;
 
 /** The tags of such a text, in its order. */
@@ -24,5 +24,5 @@ export function tagsIn(text: string): string[] {
   return tags;
 }
 
-/** What a form says about such a text. */
+/** The hint of a field for such a text. */
 export const TAGS_HINT = 'Separated by commas. A tag with a comma is in quotation marks: "a, b".';

@@ -17,21 +17,21 @@ import { useUnsavedGuard } from './use-unsaved-guard.ts';
 
 export interface EditedForm<Resource, Form extends object> {
   readonly form: Form;
-  /** The resource as the form began with it. */
+  /** The form without the edits: the resource as it was when the editing began. */
   readonly base: Form;
   readonly isChanged: boolean;
   readonly saving: Saving;
-  /** Somebody else has saved something else meanwhile. `Outdated` says so, and asks what to do. */
+  /** Somebody else has changed the resource meanwhile. `Outdated` says so and asks what to do. */
   readonly isOutdated: boolean;
-  /** What they saved could not be read: `takeTheirs` tries it again. */
+  /** The changes of somebody else could not be read: `takeTheirs` tries again. */
   readonly isUnread: boolean;
-  /** What they changed; empty while it is not read yet. */
+  /** The changes of somebody else; empty until they are read. */
   readonly changes: ReturnType<typeof changesOf>;
   change(fields: Partial<Form>): void;
   edit(next: (before: Form) => Form): void;
-  /** Drops what was edited. */
+  /** Discards the edits. */
   undo(): void;
-  /** Drops what was edited, once theirs is read. */
+  /** Discards the edits when the changes of somebody else are read. */
   takeTheirs(): void;
   keepMine(): void;
   /**
@@ -46,7 +46,7 @@ export interface EditedForm<Resource, Form extends object> {
 }
 
 /**
- * The state of a form. What is edited stays when the resource is read again, and the form asks before it is left.
+ * The state of a form. Edits stay when the resource is read again, and the form asks before it is left.
  *
  * @param loaded the resource as it was last read; null for a new one
  * @param formOf the form of the resource
@@ -77,7 +77,7 @@ export function useEdited<Resource, Form extends object>({
   );
   /** The state itself: several changes may come before the next rendering. */
   const current = useRef(state);
-  /** Settles what waits for the resource: whether it was read. */
+  /** Resolves the wait for the resource with whether it was read. */
   const afterReading = useRef<((isRead: boolean) => void) | null>(null);
   const [isUnread, setUnread] = useState(false);
   const saving = useSaving();
@@ -90,7 +90,7 @@ export function useEdited<Resource, Form extends object>({
     afterReading.current = null;
     then?.(isRead);
   };
-  /** @returns whether the form has what was read: not after an error, nor if something was typed meanwhile */
+  /** @returns whether the form took the resource: not after an error, nor if something was typed meanwhile */
   const read = async (): Promise<boolean> => {
     if (reload === undefined) return false;
     endReading(false);
@@ -98,7 +98,7 @@ export function useEdited<Resource, Form extends object>({
     return new Promise((resolve) => {
       afterReading.current = resolve;
       void reload().then((isRead) => {
-        // After a success the form has it with the next rendering.
+        // After a success the form takes it with the next rendering.
         if (isRead || afterReading.current !== resolve) return;
         setUnread(true);
         endReading(false);
@@ -143,7 +143,7 @@ export function useEdited<Resource, Form extends object>({
   };
   const undo = (): void => {
     const { base, etag } = current.current;
-    // A new object: what is derived from the form is made anew.
+    // A new object, so that values derived from the form are computed again.
     settle(begun({ form: { ...base }, etag }));
   };
   const takeTheirs = async (): Promise<void> => {

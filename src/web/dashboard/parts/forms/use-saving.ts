@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
 import { type ApiError, asApiError, type FieldProblem } from '../../api/errors.ts';
 
-/** A resource as a form began with it: saving requires that nobody has changed it since. */
+/** A resource as a form read it: saving requires that nobody has changed it since. */
 export interface Loaded<Resource> {
   readonly resource: Resource;
   readonly etag: string | null;
@@ -14,7 +14,7 @@ export interface Saving {
   /** Somebody else has changed the resource since it was loaded. */
   readonly isOutdated: boolean;
   /**
-   * Sends the form. After an error the first field that is wrong has the focus.
+   * Sends the form. After an error the first invalid field gets the focus.
    *
    * @param send gets the Idempotency-Key: the same one again if no response to the last request came
    * @returns whether it succeeded
@@ -23,7 +23,7 @@ export interface Saving {
   forget(): void;
 }
 
-/** What sending a form came to. */
+/** The state of sending a form. */
 export function useSaving(): Saving {
   const [isBusy, setBusy] = useState(false);
   const [error, setError] = useState<ApiError | null>(null);

@@ -1,26 +1,26 @@
 import { useLayoutEffect } from 'preact/hooks';
 
-const QUESTION = 'What you have changed here is not saved. Leave it?';
+const QUESTION = 'Your changes here are not saved. Leave anyway?';
 
-/** Whether the user wants to lose what is not saved. */
+/** Whether the user agrees to lose unsaved changes. */
 export function mayLeave(isChanged: boolean): boolean {
   return !isChanged || confirm(QUESTION);
 }
 
-/** Forms with unsaved changes. However many there are, the user is asked once. */
+/** Forms with unsaved changes. The user is asked once for all of them. */
 const changed = new Set<symbol>();
-/** What is shown once. The user may leave it without a question: it may be copied by any means. */
+/** Values that are shown only once. The user may leave them without a question: they may have been copied. */
 const shownOnce = new Set<symbol>();
-/** Where the forms are. */
+/** The address of the view with the forms. */
 let address = '';
 /** The user wants to leave: a page that the browser itself loads must not make it ask again. */
 let isLeaving = false;
-/** By then the page has been left, or something kept it. */
+/** After this time the page has been left, or was not left at all. */
 const LEAVING_MS = 2_000;
 
 /** While there are unsaved changes, asks before a link, the browser's Back or its closing leaves the page. */
 export function useUnsavedGuard(isChanged: boolean): void {
-  // Before the user can do anything else: an effect after the next paint may come too late for Back.
+  // A layout effect: an effect after the next paint may come too late for Back.
   useLayoutEffect(() => {
     if (!isChanged) return;
     const form = Symbol('form');
@@ -29,7 +29,7 @@ export function useUnsavedGuard(isChanged: boolean): void {
   }, [isChanged]);
 }
 
-/** While something is shown that can be read only once, such as a key, an ended session does not leave the page. */
+/** While a value is shown that can be read only once, such as a key, an ended session does not leave the page. */
 export function useShownOnce(isShown: boolean): void {
   useLayoutEffect(() => {
     if (!isShown) return;
@@ -39,12 +39,12 @@ export function useShownOnce(isShown: boolean): void {
   }, [isShown]);
 }
 
-/** Watches Back and Forward. To be called before the router listens: it must not see what the user does not want. */
+/** Watches Back and Forward. To be called before the router listens, which must not see a cancelled navigation. */
 export function watchHistory(): void {
   addEventListener('popstate', onPopState);
 }
 
-/** Whether something would be lost that the user did not choose to leave: what is not saved, or shown once. */
+/** Whether leaving the page would lose unsaved changes or a value that is shown only once. */
 export function wouldLose(): boolean {
   return changed.size > 0 || shownOnce.size > 0;
 }
@@ -55,7 +55,7 @@ function add(form: symbol): void {
   isLeaving = false;
   address = location.href;
   addEventListener('beforeunload', onUnload);
-  // Before the router and the links themselves.
+  // In the capture phase: before the router and the links themselves.
   document.addEventListener('click', onClick, { capture: true });
 }
 
@@ -100,7 +100,7 @@ function isSameView(one: string, other: string): boolean {
   return one.split('#')[0] === other.split('#')[0];
 }
 
-/** The browser has gone back already: after a No the entry that it left is made again. */
+/** The browser has gone back already: if the user declines, the entry that it left is added again. */
 function onPopState(event: PopStateEvent): void {
   if (changed.size === 0 || isLeaving || isSameView(location.href, address)) return;
   if (confirm(QUESTION)) {

@@ -6,7 +6,7 @@ import { Skeleton } from '../skeleton.tsx';
 import { type Column, Table } from '../table.tsx';
 import type { Part } from './use-list.ts';
 
-/** A list in a panel, in all of its states. */
+/** A list in a panel: loading, failed, empty or with entries. */
 export function ListPanel<Entry>({
   title,
   list: { query, more },
@@ -20,7 +20,7 @@ export function ListPanel<Entry>({
   readonly list: { readonly query: Query<Part<Entry>>; readonly more: () => void };
   readonly columns: readonly Column<Entry>[];
   readonly keyOf: (entry: Entry) => string;
-  /** Instead of the table if there is no entry. */
+  /** Shown instead of the table if there is no entry. */
   readonly empty: ComponentChildren;
   readonly actions?: ComponentChildren;
   /** Which entries to show. Default: all. */

@@ -10,7 +10,7 @@ const MAX_GROUPS = PART * MAX_PAGES;
 export interface Groups {
   /** The oldest first, at most MAX_GROUPS. */
   readonly groups: readonly { readonly id: number; readonly name: string }[];
-  /** What a page says where there are more; null if there are not. */
+  /** The note of a page if there are more groups; null if there are not. */
   readonly limitNote: string | null;
 }
 

@@ -4,13 +4,13 @@ import { type Query, type QueryOptions, useQuery } from '../../api/query.ts';
 export interface Part<Entry> {
   readonly entries: readonly Entry[];
   readonly total: number | null;
-  /** There are more than `total`. */
+  /** Whether there are more than `total`. */
   readonly isAtLeast: boolean;
 }
 
 export const PART = 100;
 
-/** A list that shows more on request. */
+/** A list that loads further pages on request. */
 export function useList<Entry>(
   key: string,
   load: (page: number, signal: AbortSignal) => Promise<Part<Entry>>,

@@ -15,16 +15,16 @@ type ProblemFilter = Pick<
   'kind' | 'locationId' | 'channelId'
 >;
 
-/** The service looks for them so often, without an event. */
+/** The interval in which the service looks for problems; it sends no event for them. */
 const SCAN_MS = 15_000;
-/** The worst ones; more are left to the API. */
+/** The most problems to show, the worst first. The API has all of them. */
 const MAX_SHOWN = 100;
 
-/** What is wrong with monitoring itself; nothing if all is well. */
+/** The problems of monitoring itself; shows nothing if there are none. */
 export function MonitoringProblems({
   filter = {},
 }: {
-  /** Default: all of the account. */
+  /** Default: all problems of the account. */
   readonly filter?: ProblemFilter;
 }) {
   const query = useQuery(`monitoring-problems ${JSON.stringify(filter)}`, (signal) => {

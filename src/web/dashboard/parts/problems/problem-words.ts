@@ -2,7 +2,7 @@ import type { components } from '../../api/openapi.d.ts';
 
 export type ProblemKind = components['schemas']['MonitoringProblem']['kind'];
 
-/** A problem of monitoring itself in a word, and as what a channel is notified of. */
+/** A problem of monitoring itself in a word, and as a kind of notification in the form of a channel. */
 export const PROBLEM_WORDS: Readonly<
   Record<ProblemKind, { readonly word: string; readonly wish: string }>
 > = {
@@ -19,7 +19,7 @@ export const PROBLEM_WORDS: Readonly<
 
 export const PROBLEM_KINDS = Object.keys(PROBLEM_WORDS) as readonly ProblemKind[];
 
-/** Those that are about a location. */
+/** The problems that concern a location. */
 export const LOCATION_PROBLEMS: ProblemKind[] = [
   'AGENT_OUTDATED',
   'AGENT_CLOCK_OFF',

@@ -4,7 +4,7 @@ import { TimeText } from '../time-text.tsx';
 type Status = components['schemas']['CheckStatus'];
 type Taken = NonNullable<Status['acknowledgement']>;
 
-/** Why nobody is notified of a check. */
+/** The reasons why nobody is notified of a check. */
 export function QuietMarks({
   muted,
   mutedByGroup,

@@ -16,7 +16,7 @@ export function StateMark({
   word = WORDS[state],
 }: {
   readonly state: MarkedState;
-  /** For more than the name of the state says, such as `No agent`. */
+  /** Instead of the name of the state, such as `No agent`. */
   readonly word?: string;
 }) {
   return (

@@ -68,7 +68,7 @@ describe('what a proxy may answer to CONNECT', () => {
       'HTTP/1.1 200 OK\r\nA: ',
       /closed the connection without an answer/,
     ],
-    ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', /what answers there is not an HTTP proxy/],
+    ['another protocol', 'SSH-2.0-OpenSSH_9.2\r\n', /the server there is not an HTTP proxy/],
     ['a status that is none', 'HTTP/1.1 twohundred\r\n\r\n', /not an HTTP proxy/],
     ['a TLS alert', Buffer.from([21, 3, 3, 0, 2, 2, 50]), /its URL may have to begin with https/],
     ['a head without an end', `HTTP/1.1 200 OK\r\nA: ${'x'.repeat(20_000)}`, /longer than 16 KiB/],

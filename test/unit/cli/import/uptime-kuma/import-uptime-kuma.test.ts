@@ -14,7 +14,7 @@ describe('a backup of Uptime Kuma', () => {
       `${FILE}:37: monitorList[1].proxyId: left out: checks have no proxy of their own; set proxyUrl of the private location`,
       `${FILE}:13: monitorList[1]: changed: runs every 60 s instead of every 90 s, the nearest period of API checks`,
       `${FILE}:13: monitorList[1]: changed: the time limit is 30 s instead of 48 s, the longest of API checks`,
-      `${FILE}:47: monitorList[2].upsideDown: changed: upside down, it passes on a status of 400 or more, and without a response`,
+      `${FILE}:47: monitorList[2].upsideDown: changed: with upsideDown, it passes on a status of 400 or more, and without a response`,
       `${FILE}:81: monitorList[6].dns_resolve_server: left out: a check asks one name server, and only the first is taken; copy the check for each of the others`,
       `${FILE}:87: monitorList[7]: changed: it is a heartbeat, which only a service has: run vedette apply, and let the job ping the address that the service shows for backup`,
       `${FILE}:96: monitorList[8]: left out: no type of check does what the type "mqtt" does; a TCP check can see that a port is open, and a script of your own can ping a heartbeat`,
@@ -75,8 +75,8 @@ describe('a backup of Uptime Kuma', () => {
       ],
     });
     expect(lines.filter((line) => line.includes('left out'))).toEqual([
-      expect.stringContaining('retryOnlyOnStatusCodeFailure: left out: a check repeats'),
-      expect.stringContaining('which protocol begins TLS by STARTTLS on port 1234'),
+      expect.stringContaining('retryOnlyOnStatusCodeFailure: left out: a check retries'),
+      expect.stringContaining('the protocol that begins TLS with STARTTLS on port 1234'),
       expect.stringContaining('it expects an alert of TLS'),
       expect.stringContaining('domainExpiryNotification of 2 monitors'),
     ]);

@@ -48,14 +48,14 @@ describe('what happened around a failure', () => {
       failing: { runs: 4, firstSlotMs: SLOT - 9 * MINUTE_MS },
     });
     expect(text).toContain(
-      'The last run in berlin that passed was for 2026-01-01 11:50:00 UTC, 10 minutes before this one, and took 123 ms.',
+      'The last run in berlin that passed was at 2026-01-01 11:50:00 UTC, 10 minutes before this one, and took 123 ms.',
     );
-    expect(text).toContain('It fails there since 2026-01-01 11:51:00 UTC: 4 runs with this one.');
+    expect(text).toContain('It has failed there since 2026-01-01 11:51:00 UTC: 4 runs including this one.');
   });
 
   it('that it is the first', () => {
     const { text } = analyse({ passed: [PASSED], failing: { runs: 1, firstSlotMs: SLOT } });
-    expect(text).toContain('This is the first run there that failed since.');
+    expect(text).toContain('This is the first failed run there since then.');
   });
 
   it('that none passed in the time that was looked at', () => {
@@ -75,14 +75,14 @@ describe('what happened around a failure', () => {
     });
     expect(text).toContain('In oslo the check passed at the same slot.');
     expect(text).toContain('In rome the check passed at 2026-01-01 11:59:00 UTC.');
-    expect(rootCause).toContain('the cause likely lies between berlin and the target');
-    expect(userImpact).toContain('Likely only those near berlin are concerned');
+    expect(rootCause).toContain('the cause is likely between berlin and the target');
+    expect(userImpact).toContain('Likely only users near berlin are affected');
   });
 
   it('that it fails everywhere, so that the target is likely the cause', () => {
     const { text, rootCause, userImpact } = analyse({ others: [other('oslo', false)] });
     expect(text).toContain('In oslo the check failed at the same slot with CONNECT_TIMEOUT.');
-    expect(rootCause).toContain('It fails in oslo too, so the cause likely lies at the target');
+    expect(rootCause).toContain('It also fails in oslo, so the cause is likely at the target');
     expect(userImpact).toContain('in every location');
   });
 
@@ -91,7 +91,7 @@ describe('what happened around a failure', () => {
       others: [other('oslo', false), other('rome', true)],
     });
     expect(rootCause).not.toMatch(/between berlin|at the target/);
-    expect(userImpact).toContain('It is not so everywhere: the check passes in rome.');
+    expect(userImpact).toContain('Not all locations are affected: the check passes in rome.');
   });
 
   it('that other checks of the host fail too, or do not', () => {
@@ -100,7 +100,7 @@ describe('what happened around a failure', () => {
     const some = analyse({ neighbours: [neighbour('a', true), neighbour('b', false)] });
     expect(some.rootCause).not.toContain('same host');
     expect(some.text).toContain(
-      'Of the other checks of the same host, "Check a" (TCP) fail as well; "Check b" (TCP) pass.',
+      'Other checks of the same host: "Check a" (TCP) fail as well; "Check b" (TCP) pass.',
     );
   });
 });
@@ -139,7 +139,7 @@ describe('the trace to the target', () => {
     });
     const { text, evidence } = analyse({}, result);
     expect(text).toContain(
-      'ends (max hops) after hop 2 (r2.test, 192.0.2.2), the last that answered',
+      'ends (max hops) after hop 2 (r2.test, 192.0.2.2), the last hop that answered',
     );
     expect(evidence.flatMap(({ artifacts }) => artifacts)).toContainEqual({
       name: '/v1/check-results/shop/result-1#traceroute',
@@ -160,14 +160,14 @@ describe('the trace to the target', () => {
       {},
       trace([hop(1), hop(2, { lossPercent: 40 }), hop(3, { lossPercent: 35 })]),
     );
-    expect(lasting.text).toContain('Packets are lost from hop 2 (192.0.2.2) on, 40 % there');
+    expect(lasting.text).toContain('Packets are lost at hop 2 (192.0.2.2) (40 %)');
   });
 
   it('shows where the time goes up and stays up', () => {
     const { text } = analyse({}, trace([hop(1), hop(2, { avgMs: 90 }), hop(3, { avgMs: 95 })]));
-    expect(text).toContain('goes up by 89 ms at hop 2');
+    expect(text).toContain('response time increases by 89 ms at hop 2');
     const once = analyse({}, trace([hop(1), hop(2, { avgMs: 90 }), hop(3)]));
-    expect(once.text).not.toContain('goes up');
+    expect(once.text).not.toContain('response time increases');
   });
 
   it('that no router answered', () => {

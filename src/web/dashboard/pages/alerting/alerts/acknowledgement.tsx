@@ -7,12 +7,12 @@ import { Acknowledger } from '../../../parts/states/quiet-marks.tsx';
 import { showToast } from '../../../parts/toast.tsx';
 import type { Alert } from './alert-types.ts';
 
-/** Certificates have no reminders: nobody takes them. */
+/** Alerts of certificates have no reminders and cannot be acknowledged. */
 function isToTake({ isOpen, alertType }: Alert): boolean {
   return may('run') && isOpen && alertType !== 'ALERT_SSL';
 }
 
-/** Takes an open alert, or gives it back. Nothing for an alert that is over, and for readers. */
+/** A button that acknowledges an open alert or undoes it. Shows nothing for other alerts and for the role read. */
 export function AcknowledgeButton({
   alert,
   kind,
@@ -65,7 +65,7 @@ export function AcknowledgeButton({
   );
 }
 
-/** Who has an alert, since when. */
+/** Who has acknowledged an alert, and since when. */
 export function AcknowledgedBy({ alert }: { readonly alert: Alert }) {
   const { acknowledgement, alertType } = alert;
   if (acknowledgement === null) {

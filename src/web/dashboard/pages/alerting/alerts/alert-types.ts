@@ -49,7 +49,7 @@ export function wordsOf({ flapping, alertType }: Alert): (typeof ALERT_WORDS)[Al
     : { ...words, word: 'Calm again', says: `no longer flaps: it ${words.says}` };
 }
 
-/** The filter of the list: what people look for, and the types that it includes. */
+/** The choices of the filter of the list, with the types of alerts of each. */
 export const ALERT_KINDS = [
   {
     value: 'failure',

@@ -29,10 +29,10 @@ const RANGES = [
 ] as const;
 const STANDARD_RANGE = '7';
 const PER_PAGE = 50;
-/** The most that one list shows; filters lead further back. */
+/** The most alerts in the list; filters show older ones. */
 const MAX_PAGES = 20;
 
-/** The list is read again for every minute, not for every moment. */
+/** The window is rounded to a minute, so that the list is not read again for every rendering. */
 const MINUTE_S = 60;
 
 export function Page() {
@@ -172,7 +172,7 @@ const columnsOf = (reload: () => void) => [
   },
 ];
 
-/** How many notifications were sent, and what is wrong with the others. */
+/** The number of sent notifications, and the state of the others. */
 export function NotifiedText({ deliveries }: Pick<Alert, 'deliveries'>) {
   const { sent, pending, failed } = deliveries;
   if (sent + pending + failed === 0) return <span class="muted nowrap">nobody</span>;
@@ -193,7 +193,7 @@ function NoAlerts({
   readonly isFiltered: boolean;
 }) {
   if (isFiltered) {
-    return <EmptyState title="No alert matches">Other filters or a longer time may.</EmptyState>;
+    return <EmptyState title="No alert matches">Try other filters or a longer time.</EmptyState>;
   }
   if (!isOpenOnly) {
     return (
@@ -206,7 +206,7 @@ function NoAlerts({
   return (
     <EmptyState title="No open alerts">
       <p>
-        Nothing that has alerted is still failing or degraded.{' '}
+        No check with an alert is still failing or degraded.{' '}
         <Link to="/alerts?show=all">See past alerts</Link>, or{' '}
         <Link to="/channels">see who is notified next time</Link>.
       </p>

@@ -22,7 +22,7 @@ export type Delivery = components['schemas']['AlertDelivery'];
 
 const PER_PAGE = 25;
 const MAX_PAGES = 20;
-/** Deliveries have no events: while one is pending, it is looked at again. */
+/** Deliveries have no events: while one is pending, the list is read again at this interval. */
 const POLL_MS = 1_500;
 
 const STATES: Readonly<Record<Delivery['state'], { state: MarkedState; word: string }>> = {
@@ -32,7 +32,7 @@ const STATES: Readonly<Record<Delivery['state'], { state: MarkedState; word: str
   failed: { state: 'failing', word: 'Not delivered' },
 };
 
-/** Notices that say who has an alert. */
+/** Types of notices about acknowledgements. */
 const TAKEN_WORDS = {
   ALERT_ACKNOWLEDGED: 'acknowledged',
   ALERT_UNACKNOWLEDGED: 'acknowledgement undone',
@@ -40,7 +40,7 @@ const TAKEN_WORDS = {
 
 type Of = { readonly alertId: string } | { readonly channelId: number };
 
-/** Who was notified, when, by which channel, and what the receiver answered. */
+/** The deliveries: when each was sent, by which channel, and the response of the receiver. */
 export function Deliveries({ of }: { readonly of: Of }) {
   const [pages, setPages] = useState(1);
   const key = `deliveries ${JSON.stringify(of)} ${pages}`;
@@ -173,7 +173,7 @@ function Reason({ text }: { readonly text: string | null }) {
   return text === null ? null : <p class="muted alerting-reason">{text}</p>;
 }
 
-/** What a channel is notified of. */
+/** The notice of a delivery. */
 function What({
   delivery: { alertType, alertId, checkName, location, problem },
 }: {
@@ -194,7 +194,7 @@ function What({
   return <Link to={`/alerts/${alertId}`}>{`${checkName}: ${word.toLowerCase()}`}</Link>;
 }
 
-/** For which message a notification waits that comes with others. */
+/** The message with several notices that a delivery waits for. */
 function WaitsFor({
   delivery: { waitsFor, nextAttemptAt },
 }: {

@@ -6,7 +6,7 @@ import { AcknowledgeButton, AcknowledgedBy } from './acknowledgement.tsx';
 import type { Alert } from './alert-types.ts';
 import '../alerting.css';
 
-/** The open alert of a check, and who has it. Nothing if there is none. */
+/** The open alert of a check and its acknowledgement. Shows nothing if there is no open alert. */
 export function OpenAlert({ checkId }: { readonly checkId: string }) {
   const query = useQuery<{ readonly alert: Alert | null }>(
     `open alert ${checkId}`,

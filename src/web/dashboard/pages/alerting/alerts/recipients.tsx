@@ -39,7 +39,7 @@ function isRelated(found: Found | null): boolean {
   return waits || found.dependents.total > 0;
 }
 
-/** Why a check that fails, or is degraded, has given no alert. Nothing if it has, and while it passes. */
+/** Why a failing or degraded check caused no alert. Shows nothing if it did, and while the check passes. */
 export function WhyNoAlert({ checkId }: { readonly checkId: string }) {
   const problem = useRecipients(checkId).data.value?.problem ?? null;
   if (problem === null || problem.isAlerted) return null;
@@ -56,7 +56,7 @@ export function WhyNoAlert({ checkId }: { readonly checkId: string }) {
 export function Recipients({ checkId }: { readonly checkId: string }) {
   const { data, error, reload } = useRecipients(checkId);
   const found = data.value;
-  // The history of a check that was deleted is still shown.
+  // The history of a deleted check is still shown.
   if (found === null && error.value?.status === 404) return null;
   return (
     <section class="panel" aria-labelledby="recipients-title">

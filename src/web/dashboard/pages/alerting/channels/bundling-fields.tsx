@@ -8,7 +8,7 @@ const HOUR = limits.channel.degradedDigestHour;
 const WINDOW = limits.channel.groupWindow;
 const SECOND_MS = 1_000;
 
-/** How its notices become fewer. */
+/** The fields for grouped messages and digests. */
 export function Bundling({ form, change, problems }: FieldsProps) {
   if (closesIncidents(form.type)) return null;
   return (

@@ -3,7 +3,7 @@ import { useQuery } from '../../../api/query.ts';
 
 const SHOWN = 100;
 
-/** The first channels of the account, for forms in which somebody chooses some. */
+/** The first channels of the account, as choices in forms. */
 export function useChannelChoices() {
   return useQuery(
     'channels to choose',

@@ -21,7 +21,7 @@ export interface FieldsProps {
   readonly problems: readonly FieldProblem[];
 }
 
-/** What stands at a field if the API refuses it: the rest is shown below the form. */
+/** The fields that show their own problems; other problems are shown below the form. */
 export const FIELD_NAMES: readonly string[] = [
   'config.address',
   'config.url',
@@ -41,7 +41,7 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'].map((method) =
   label: method,
 }));
 
-/** Where the channel leads. */
+/** The fields of the target of the channel. */
 export function ChannelFields(props: FieldsProps) {
   const { form, change, problems } = props;
   switch (form.type) {
@@ -252,7 +252,7 @@ function Pairs({
   );
 }
 
-/** What the channel is notified of. */
+/** The fields for the kinds of notices that the channel gets. */
 export function Wishes({ form, change, problems }: FieldsProps) {
   return (
     <fieldset class="alerting-group">
@@ -308,7 +308,7 @@ export function Wishes({ form, change, problems }: FieldsProps) {
   );
 }
 
-/** Which problems of monitoring itself it is notified of. */
+/** The fields for the problems of monitoring itself that the channel is notified of. */
 function ProblemWishes({
   chosen,
   onValue,

@@ -38,7 +38,7 @@ export const CHANNEL_WORDS = Object.fromEntries(
   CHANNEL_TYPES.map(({ type, label }) => [type, label]),
 ) as Readonly<Record<ChannelType, string>>;
 
-/** A header or a query parameter, as the form has it. */
+/** A header or a query parameter in the form. */
 export interface Pair {
   readonly key: string;
   readonly value: string;
@@ -56,9 +56,9 @@ export interface ChannelForm {
   readonly template: string;
   readonly headers: readonly Pair[];
   readonly queryParameters: readonly Pair[];
-  /** Empty: the stored one stays. */
+  /** Empty to keep the stored secret. */
   readonly webhookSecret: string;
-  /** The stored secret is removed. */
+  /** Whether the stored secret is removed. */
   readonly removesSecret: boolean;
   readonly hasSecret: boolean;
   /** The configuration of a channel that sends to a service. */
@@ -75,7 +75,7 @@ export interface ChannelForm {
   /** Empty: no digest. */
   readonly degradedDigestHour: string;
   readonly subscribeAll: boolean;
-  /** Empty for the default, as the next. */
+  /** Empty for the default, like the next field. */
   readonly titleTemplate: string;
   readonly textTemplate: string;
   /** By the id of the check: whether the subscription is activated. */
@@ -162,7 +162,7 @@ export function formOf(channel: Channel): ChannelForm {
   }
 }
 
-/** Whether its service closes what it opened: then each notice comes by itself. */
+/** Whether its service closes the incidents that it opened: then each notice is a separate message. */
 export function closesIncidents(type: ChannelType): boolean {
   return isService(type) && SERVICES[type].closes;
 }
@@ -223,7 +223,7 @@ function configOf(form: ChannelForm): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What people know a channel by. */
+/** The text by which people recognise a channel. */
 export function channelName(channel: Channel): string {
   switch (channel.type) {
     case 'EMAIL':
@@ -237,12 +237,12 @@ export function channelName(channel: Channel): string {
   }
 }
 
-/** Its name where a check chooses its channels. */
+/** Its name in the choice of the channels of a check. */
 export function channelLabel(channel: Channel): string {
   return channel.subscribeAll ? `${channelName(channel)} (all checks)` : channelName(channel);
 }
 
-/** Which checks it is notified of, in words; null for none. */
+/** The checks that it is notified of, in words; null for none. */
 export function servedWords({ subscribeAll, subscriptions }: Channel): string | null {
   const activated = subscriptions.map((one) => one.activated);
   return servedBy(subscribeAll, activated);
@@ -256,7 +256,7 @@ export function servedBy(subscribeAll: boolean, activated: readonly boolean[]): 
   return exceptions === 0 ? 'all checks' : `all but ${counted(exceptions, 'check')}`;
 }
 
-/** What a check or a heartbeat says about a channel. */
+/** A subscription in a check or a heartbeat. */
 interface Subscription {
   readonly alertChannelId: number;
   readonly activated: boolean;
@@ -276,9 +276,9 @@ export function notifiedChannels(
 }
 
 /**
- * What a check or a heartbeat must say for exactly these channels to be notified.
+ * The subscriptions of a check or a heartbeat with which exactly these channels are notified.
  *
- * @param channels those that there was a choice of: others stay excluded if they are
+ * @param channels the channels that were offered: others stay excluded if they are excluded now
  */
 export function subscriptionsFor(
   chosen: readonly string[],
@@ -299,7 +299,7 @@ export function subscriptionsFor(
   ];
 }
 
-/** What it is notified of, in words. */
+/** The kinds of notices that it gets, in words. */
 export function wishesOf({
   sendFailure,
   sendDegraded,

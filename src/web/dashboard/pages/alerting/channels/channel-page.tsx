@@ -43,7 +43,7 @@ import { TestNotice } from './test-notice.tsx';
 
 const isOfChannels = (key: string): boolean => key.startsWith('channel');
 
-/** A new channel at `/channels/new`, else one that exists. */
+/** A new channel at `/channels/new`, otherwise an existing one. */
 export function Page({ params: { channelId = '' } }: PageProps) {
   return channelId === '' ? <NewChannel /> : <StoredChannel id={Number(channelId)} />;
 }
@@ -107,7 +107,7 @@ function StoredChannel({ id }: { readonly id: number }) {
   );
 }
 
-/** Without `loaded` it makes a new channel. */
+/** Creates a new channel without `loaded`. */
 function Editor({
   type,
   loaded,
@@ -146,7 +146,7 @@ function Editor({
     const what = loaded === undefined ? 'made' : 'saved';
     const text = `The channel is ${what}. It serves ${counted(served, 'check')}.`;
     showToast({ kind: 'pass', text });
-    // The guard must not ask on the way to the new channel.
+    // The guard must not ask before the new channel is shown.
     if (loaded === undefined) setTimeout(() => route(addressOf(`/channels/${id}`), true));
   };
 
@@ -192,7 +192,7 @@ function Editor({
                   isBusy={isBusy}
                   disabled={loaded !== undefined && !isChanged}
                 >
-                  {loaded === undefined ? 'Make the channel' : 'Save'}
+                  {loaded === undefined ? 'Create the channel' : 'Save'}
                 </Button>
                 {loaded !== undefined && isChanged && (
                   <Button onClick={edited.undo}>Undo changes</Button>
@@ -217,7 +217,7 @@ function Editor({
   );
 }
 
-/** Changes a channel, or makes one if `id` is null. */
+/** Changes a channel, or creates one if `id` is null. */
 async function store(
   form: ChannelForm,
   id: number | null,

@@ -103,7 +103,7 @@ function NoChannels() {
   if (!may('write')) {
     return (
       <EmptyState title="Nobody is notified of alerts">
-        There is no alert channel yet. A user with the role write can make one.
+        There is no alert channel yet. A user with the role write can create one.
       </EmptyState>
     );
   }

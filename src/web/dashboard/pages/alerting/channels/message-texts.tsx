@@ -8,12 +8,12 @@ import type { ChannelForm } from './channel-form.ts';
 
 type Preview = components['schemas']['AlertMessagePreview'];
 
-/** At these fields stands what the API says about them. */
+/** The fields that show the problems that the API reports for them. */
 export const TEMPLATE_NAMES: readonly string[] = ['titleTemplate', 'textTemplate'];
 
-/** What came of a preview. */
+/** The result of a preview. */
 interface Previewed {
-  /** The request as JSON. What is changed afterwards has no preview. */
+  /** The request as JSON, to recognise later changes, which have no preview yet. */
   readonly request: string;
   readonly previews: readonly Preview[];
   readonly error: ApiError | null;
@@ -21,7 +21,7 @@ interface Previewed {
 
 const WORDS = { FAILURE: 'A failure', RECOVERY: 'Its recovery' } as const;
 
-/** What messages say: templates, and what they make of an example. */
+/** The templates of messages, with a preview of an example. */
 export function MessageTexts({
   form,
   change,
@@ -31,7 +31,7 @@ export function MessageTexts({
   readonly change: (fields: Partial<ChannelForm>) => void;
   readonly problems: readonly FieldProblem[];
 }) {
-  // Only its reader closes it: neither emptied fields nor corrected ones do.
+  // Only the user closes it; changes of the fields do not.
   const [isOpen, setOpen] = useState(form.titleTemplate !== '' || form.textTemplate !== '');
   const [isBusy, setBusy] = useState(false);
   const [previewed, setPreviewed] = useState<Previewed | null>(null);

@@ -6,7 +6,7 @@ export interface ServiceField {
   readonly kind: 'string' | 'integer';
   readonly isRequired?: boolean;
   readonly isNullable?: boolean;
-  /** Never returned: an empty one stays as it is stored. */
+  /** Never returned by the API: an empty value keeps the stored one. */
   readonly isSecret?: boolean;
   readonly default?: string;
   readonly values?: readonly string[];
@@ -16,7 +16,7 @@ export interface ServiceField {
 
 interface ServiceChannel {
   readonly label: string;
-  /** Where to find the values. */
+  /** How to get the values. */
   readonly setup: string;
   /** Whether a recovery closes what an alert opened. */
   readonly closes: boolean;
@@ -34,7 +34,7 @@ export interface ServiceValues {
   readonly texts: Readonly<Record<string, string>>;
   /** The names of secret fields with a stored value. */
   readonly stored: readonly string[];
-  /** Those of them that are to be removed. */
+  /** The names of the stored secrets to remove. */
   readonly removed: readonly string[];
 }
 
@@ -86,7 +86,7 @@ function flagOf(name: string): string {
   return `has${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 }
 
-/** What the form says about a field: the words of the API, without what concerns requests. */
+/** The hint of a field: the description of the API, without the parts that concern requests. */
 export function hintOf(text: string): string {
   return text
     .replaceAll('`', '')

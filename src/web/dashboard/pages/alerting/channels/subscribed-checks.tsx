@@ -12,13 +12,13 @@ import { servedBy } from './channel-form.ts';
 
 type Subscriptions = ReadonlyMap<string, boolean>;
 
-/** The most that one list shows; the search leads to the others. */
+/** The most checks in the list; the search finds the others. */
 const SHOWN = 50;
 const PER_PAGE = 100;
-/** As many as a channel can have. */
+/** The most checks that a channel can have. */
 const MAX_SUBSCRIPTIONS = 10_000;
 
-/** Which checks the channel serves: those that are chosen, or all but those that are not. */
+/** The checks of the channel: the chosen ones, or all except those that are not chosen. */
 export function SubscribedChecks({
   subscriptions,
   subscribeAll,
@@ -45,7 +45,7 @@ export function SubscribedChecks({
 
   const toggle = (id: string, isOn: boolean): void => {
     const next = new Map(subscriptions);
-    // What is the same without a subscription needs none.
+    // A subscription that changes nothing is omitted.
     if (isOn === subscribeAll) next.delete(id);
     else next.set(id, isOn);
     onChange({ subscriptions: next });
@@ -79,7 +79,7 @@ export function SubscribedChecks({
         <fieldset class="alerting-plain" disabled={!isWriter}>
           <legend class="visually-hidden">All checks</legend>
           <CheckField
-            label="All checks, now and later"
+            label="All current and future checks"
             hint="Except those that you do not choose below."
             isChecked={subscribeAll}
             onValue={(isOn) => onChange({ subscribeAll: isOn })}

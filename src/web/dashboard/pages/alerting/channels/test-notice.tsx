@@ -10,7 +10,7 @@ interface Answer {
   readonly error: string | null;
 }
 
-/** Sends a test notification, and shows what the receiver answered. */
+/** Sends a test notification and shows the response of the receiver. */
 export function TestNotice({
   id,
   isChanged,

@@ -56,7 +56,7 @@ function valueText(source: AssertionResult['source'], value: string): string {
     : value;
 }
 
-/** What was expected, and what was found. */
+/** The expected and the actual values. */
 export function Assertions({ assertions }: { readonly assertions: readonly AssertionResult[] }) {
   return (
     <table class="table check-assertions" aria-label="Assertions">

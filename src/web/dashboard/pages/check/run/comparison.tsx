@@ -52,7 +52,7 @@ export function Comparison({
   const bodies = comparedLines(textOf(result), textOf(other));
   return (
     <>
-      <Panel title="This run beside the last passing one">
+      <Panel title="This run compared with the last passing run">
         <CompareTable
           head={[headOf(result, 'This run'), headOf(other, 'Last passing run')]}
           groups={[
@@ -224,7 +224,7 @@ function isAlike(one: number | undefined, other: number | undefined): boolean {
   return more - less < SAME_MS || more < less * SAME_FACTOR;
 }
 
-/** Most responses have a different one each time. */
+/** Headers that differ in most responses. */
 const ALWAYS_DIFFERENT: ReadonlySet<string> = new Set([
   'date',
   'age',

@@ -19,7 +19,7 @@ export function JobLog({ entries }: { readonly entries: Detail['jobLog'] }) {
   );
 }
 
-/** The way to the target, hop by hop. */
+/** The route to the target, hop by hop. */
 export function TraceTable({ trace }: { readonly trace: Trace }) {
   const { hops, hostname, resolvedIp, destinationReached, truncationReason } = trace;
   return (
@@ -83,10 +83,10 @@ export function TraceTable({ trace }: { readonly trace: Trace }) {
   );
 }
 
-/** After it the service drops an upload that makes no progress. */
+/** After this time the service drops an upload without progress. */
 const UPLOAD_MS = 86_400_000;
 
-/** The files of a run, those that are still on their way, and those that are gone. */
+/** The artifacts of a run: stored, still being uploaded, or deleted. */
 export function ArtifactList({ result }: { readonly result: Result }) {
   const found = useArtifacts(result.checkId, result.id);
   const detail = detailOf(result);

@@ -61,7 +61,7 @@ export function factsOf(result: Result): readonly (Fact | null)[] {
 
 type Families = NonNullable<NonNullable<Result['apiCheckResult']>['families']>;
 
-/** How each address family did, of a check that asks for ANY or BOTH. */
+/** The outcome of each address family, for a check with ANY or BOTH. */
 function familyFacts(families: Families): readonly Fact[] {
   return families.map(({ ipFamily, address, outcome, responseTime: timeMs, requestError }) => {
     const took = timeMs === null || requestError !== null ? '' : ` in ${responseTime(timeMs)}`;

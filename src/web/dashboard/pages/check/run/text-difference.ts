@@ -1,4 +1,4 @@
-/** Where two texts differ: what they share at their beginnings and ends, and what is between. */
+/** The difference of two texts: their common start and end, and the parts between. */
 export interface TextDifference {
   readonly before: string;
   readonly one: string;

@@ -1,10 +1,10 @@
 import { responseTime } from '../../../parts/formats.ts';
 import type { Phase } from '../model.ts';
 
-/** Shorter phases would not be seen. */
+/** The smallest width of a bar; shorter phases would be invisible. */
 const MIN_PERCENT = 0.4;
 
-/** Where the time went: one bar for each phase, beginning where the one before it ends. */
+/** The duration of each phase as a bar that begins at the end of the previous one. */
 export function Waterfall({
   phases,
   totalMs,

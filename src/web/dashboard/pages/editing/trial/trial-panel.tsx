@@ -27,7 +27,7 @@ import { useLocations } from '../schedule.tsx';
 import { Section } from '../section.tsx';
 import { type Trial, useTrial } from './use-trial.ts';
 
-/** Runs the check as it stands in the form once, at a location, before it is saved. */
+/** Runs the check of the form once, at a location, before it is saved. */
 export function TrialPanel({
   checkOf,
   checkId,
@@ -35,11 +35,11 @@ export function TrialPanel({
   isDisabled,
   onProblems,
 }: {
-  /** As it would be saved. */
+  /** The check as it would be saved. */
   readonly checkOf: () => Draft;
   /** Null for a new check. */
   readonly checkId: string | null;
-  /** The slugs of the check. */
+  /** The slugs of the locations of the check. */
   readonly chosen: readonly string[];
   readonly isDisabled: boolean;
   /** Gets the problems of the check, for its fields. */

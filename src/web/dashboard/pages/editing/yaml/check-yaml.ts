@@ -6,13 +6,13 @@ import { shortForm } from './short-form.ts';
 
 const MASK = '********';
 const HIDDEN = ' hidden: put the value here, or leave it as it is to keep the stored one';
-/** A body of 1,000,000 characters, and the rest. */
+/** Enough for a body of 1,000,000 characters and the other fields. */
 const MAX_CHARS = 1_200_000;
 const MAX_ALIASES = 100;
 
-/** Something wrong with a text, or with what it means. */
+/** A problem of a text or of its meaning. */
 export interface YamlProblem {
-  /** From 1; null if it is about no line. */
+  /** The line, from 1; null if the problem concerns no line. */
   readonly line: number | null;
   readonly message: string;
 }
@@ -22,7 +22,7 @@ export interface ReadCheck {
   /** Empty: none. */
   readonly id: string;
   readonly hasComments: boolean;
-  /** The problems of the API with the lines that they are about. */
+  /** The problems of the API with their lines. */
   lined(problems: readonly FieldProblem[]): readonly YamlProblem[];
 }
 
@@ -41,7 +41,7 @@ export function yamlOf(draft: Draft, id: string, type: CheckType): string {
   return file.toString({ lineWidth: 100 });
 }
 
-/** The check in the text of a check file, or what is wrong with the text. */
+/** The check in the text of a check file, or the problems of the text. */
 export function checkIn(text: string): ReadCheck | readonly YamlProblem[] {
   if (text.length > MAX_CHARS) return [{ line: null, message: 'is too long for a check' }];
   const lines = new LineCounter();
@@ -107,7 +107,7 @@ function partsOf(path: string): readonly (string | number)[] {
   );
 }
 
-/** Where a field stands in the text, or the nearest part around it. */
+/** The position in the text of a field, or of the nearest part around it. */
 function nearest(file: Document, parts: readonly (string | number)[]): number | null {
   for (let count = parts.length; count >= 0; count -= 1) {
     const node = file.getIn(['checks', 0, ...parts.slice(0, count)], true);

@@ -5,7 +5,7 @@ import { ErrorState } from '../../../parts/error-state.tsx';
 import { Skeleton } from '../../../parts/skeleton.tsx';
 import type { YamlPanelProps } from './yaml-panel.tsx';
 
-/** Loads the reader of YAML, which is as large as the rest of the form, only where the text is shown. */
+/** Loads the YAML parser, which is as large as the rest of the form, only when the text is shown. */
 export function LazyYaml(props: YamlPanelProps) {
   const [Panel, setPanel] = useState<ComponentType<YamlPanelProps> | null>(null);
   const [error, setError] = useState<ApiError | null>(null);

@@ -2,12 +2,12 @@ import type { CheckType } from '../../check/model.ts';
 import type { Draft } from '../draft.ts';
 import { factsAt } from '../facts.ts';
 
-/** In this order, as check files of the service have it; the others follow as the draft has them. */
+/** The first fields, in the order of check files of the service. Other fields follow in the order of the draft. */
 const FIRST = ['checkType', 'name', 'description', 'tags', 'activated', 'frequency'];
-/** A file has none: it is made of the name of the file and the id. */
+/** Fields that a file does not have: they are derived from the name of the file and the id. */
 const NOT_IN_FILES = ['logicalId'];
 
-/** The draft as a check file has it: without the fields that have their default. */
+/** The draft without the fields that have their default, as in a check file. */
 export function shortForm(draft: Draft, type: CheckType): Draft {
   const all = shortObject(draft, '', type);
   const names = new Set([...FIRST, ...Object.keys(all)]);
@@ -29,7 +29,7 @@ function shortObject(fields: Draft, path: string, type: CheckType): Record<strin
   return Object.fromEntries(kept);
 }
 
-/** Undefined for an object of which nothing is left and that need not be there. */
+/** Undefined for an optional object without remaining fields. */
 function shortValue(value: unknown, path: string, type: CheckType): unknown {
   if (Array.isArray(value)) {
     // Entries of other lists are short anyway.

@@ -19,7 +19,7 @@ export interface YamlPanelProps {
 
 const MAX_SHOWN = 20;
 
-/** The check as a check file has it. The form follows each valid text, and the text each change of the form. */
+/** The check as a check file. The form follows each valid text, and the text each change of the form. */
 export function YamlPanel({ draft, id, isStored, problems, onCheck, onValid }: YamlPanelProps) {
   const type = draft.checkType as CheckType;
   const [text, setText] = useState(() => yamlOf(draft, id, type));
@@ -27,7 +27,7 @@ export function YamlPanel({ draft, id, isStored, problems, onCheck, onValid }: Y
   /** A text with comments that the form has replaced. */
   const [replaced, setReplaced] = useState<string | null>(null);
   const read = useRef(useMemo(() => checkOf(text), []));
-  /** The ids of the drafts that texts meant: only another check needs another text. */
+  /** The ids of the drafts of the texts: the text changes only for a different check. */
   const meant = useRef(useMemo(() => new WeakMap([[draft, id]]), []));
   const area = useRef<HTMLTextAreaElement>(null);
   const heading = useId();
@@ -54,7 +54,7 @@ export function YamlPanel({ draft, id, isStored, problems, onCheck, onValid }: Y
     onValid(refused.length === 0);
     if (!('draft' in found) || refused.length > 0) return;
     read.current = found;
-    // Several may come before the form has the first of them.
+    // Several changes may come before the form has the first one.
     meant.current.set(found.draft, found.id);
     onCheck(found.draft, found.id);
   };
@@ -105,7 +105,7 @@ export function YamlPanel({ draft, id, isStored, problems, onCheck, onValid }: Y
             ))}
             {replaced !== null && (
               <li>
-                The form has written this text anew: its comments are gone.{' '}
+                The form has rewritten this text: its comments were removed.{' '}
                 <Button
                   class="small"
                   onClick={() => {
@@ -113,7 +113,7 @@ export function YamlPanel({ draft, id, isStored, problems, onCheck, onValid }: Y
                     take(replaced);
                   }}
                 >
-                  Bring back my text
+                  Restore my text
                 </Button>
               </li>
             )}
@@ -129,7 +129,7 @@ function checkOf(text: string): ReadCheck | null {
   return 'draft' in found ? found : null;
 }
 
-/** What the form could not show, or an update not do. */
+/** Problems of a text that the form cannot show or an update cannot do. */
 function refusedOf(
   read: ReadCheck,
   {
