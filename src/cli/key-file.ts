@@ -42,7 +42,7 @@ export class KeyFile {
 /**
  * The error for a file that could not be created or written.
  *
- * @param consequence what the person has to know, such as `no account was made`
+ * @param consequence what the user must know, such as `no account was created`
  */
 export function keyFileError(path: string, thrown: unknown, consequence: string): VedetteError {
   const message =
