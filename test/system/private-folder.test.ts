@@ -24,7 +24,9 @@ describe.skipIf(missing !== null)(`a data folder on a volume ${missing ?? ''}`, 
     expect(modeOf(join(path, 'spool'))).toBe(0o700);
     const warnings = records().filter(({ level }) => level === 'warn');
     expect(warnings).toMatchObject([
-      { msg: expect.stringContaining(`make user ${NOBODY} the owner of the folder, with mode 700`) },
+      {
+        msg: expect.stringContaining(`make user ${NOBODY} the owner of the folder, with mode 700`),
+      },
     ]);
   });
 });

@@ -83,7 +83,8 @@ describe('vedette explain', () => {
     const rest = [...why].filter(([id]) => id !== 'old' && id !== owner);
     expect(rest.map(([, problem]) => problem)).toEqual(
       rest.map(
-        () => `agent ${owner} runs it, as the ids of check and agents and JOB_CONCURRENCY determine`,
+        () =>
+          `agent ${owner} runs it, as the ids of check and agents and JOB_CONCURRENCY determine`,
       ),
     );
   });

@@ -3177,6 +3177,15 @@ export interface components {
             /** @description A new password, or the existing password of a user who has one. */
             password?: string;
         };
+        /**
+         * @example {
+         *       "id": "00000000-0000-4000-8000-000000000003",
+         *       "name": "Example Inc.",
+         *       "timeZone": "Europe/Berlin",
+         *       "created_at": "2026-01-31T12:00:00.000Z",
+         *       "updated_at": "2026-01-31T12:00:00.000Z"
+         *     }
+         */
         Account: {
             /** @description The id in paths, PLANS_FILE and `x-service-account`. */
             id: string;
@@ -3192,6 +3201,23 @@ export interface components {
             /** @description null until it was first updated. */
             updated_at: string | null;
         };
+        /**
+         * @example {
+         *       "escalationType": "RUN_BASED",
+         *       "runBasedEscalation": {
+         *         "failedRunThreshold": 1
+         *       },
+         *       "reminders": {
+         *         "amount": 2,
+         *         "interval": 10
+         *       },
+         *       "parallelRunFailureThreshold": {
+         *         "enabled": false,
+         *         "percentage": 10
+         *       },
+         *       "escalationStep": null
+         *     }
+         */
         AccountAlertSettings: {
             /**
              * @description Whether the number of runs or the time decides when an alert is sent.
@@ -3250,6 +3276,12 @@ export interface components {
              */
             escalationStep: components["schemas"]["EscalationStep"] | null;
         };
+        /**
+         * @example {
+         *       "name": "Example Inc.",
+         *       "timeZone": "Europe/Berlin"
+         *     }
+         */
         AccountChanges: {
             /** @description The name of the account for its users. */
             name?: string;
@@ -3313,6 +3345,13 @@ export interface components {
          *     }
          */
         AlertChannel: components["schemas"]["EmailAlertChannel"] | components["schemas"]["WebhookAlertChannel"] | components["schemas"]["SlackAlertChannel"] | components["schemas"]["SmsAlertChannel"] | components["schemas"]["TeamsAlertChannel"] | components["schemas"]["DiscordAlertChannel"] | components["schemas"]["TelegramAlertChannel"] | components["schemas"]["PagerdutyAlertChannel"] | components["schemas"]["OpsgenieAlertChannel"] | components["schemas"]["NtfyAlertChannel"] | components["schemas"]["PushoverAlertChannel"] | components["schemas"]["GoogleChatAlertChannel"] | components["schemas"]["MattermostAlertChannel"] | components["schemas"]["MatrixAlertChannel"] | components["schemas"]["GotifyAlertChannel"] | components["schemas"]["IncidentIoAlertChannel"] | components["schemas"]["AlertmanagerAlertChannel"];
+        /**
+         * @example {
+         *       "sendDegraded": false,
+         *       "sslExpiry": true,
+         *       "sslExpiryThreshold": 14
+         *     }
+         */
         AlertChannelChanges: {
             /** @description Whether the channel is notified of failures. */
             sendFailure?: boolean;
@@ -3628,6 +3667,14 @@ export interface components {
                 percentage: number;
             };
         };
+        /**
+         * @example {
+         *       "reminders": {
+         *         "amount": 2,
+         *         "interval": 10
+         *       }
+         *     }
+         */
         AlertSettingsChanges: {
             /**
              * @description Whether the number of runs or the time decides when an alert is sent.
@@ -4213,6 +4260,14 @@ export interface components {
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
         };
+        /**
+         * @example {
+         *       "retryStrategy": {
+         *         "type": "FIXED",
+         *         "maxRetries": 2
+         *       }
+         *     }
+         */
         ApiCheckChanges: {
             /** @description The name of the check. */
             name?: string;
@@ -4577,7 +4632,7 @@ export interface components {
              * @description How it is compared with `target`.
              * @enum {string}
              */
-            comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            comparison: "EQUALS" | "NOT_EQUALS" | "ONE_OF" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /**
              * @description What it is compared with; empty if the comparison needs no value.
              * @default
@@ -4601,7 +4656,7 @@ export interface components {
              * @description How it is compared with `target`.
              * @enum {string}
              */
-            comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            comparison: "EQUALS" | "NOT_EQUALS" | "ONE_OF" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /** @description What it is compared with; empty if the comparison needs no value. */
             target?: string;
             /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
@@ -4675,7 +4730,7 @@ export interface components {
              * @description How it is compared with `target`.
              * @enum {string}
              */
-            comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            comparison: "EQUALS" | "NOT_EQUALS" | "ONE_OF" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /** @description What it is compared with; empty if the comparison needs no value. */
             target: string;
             /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
@@ -5259,19 +5314,19 @@ export interface components {
             alertedAt: string;
         };
         CheckAlertChannels: {
-            /** @description Those that send mails. */
+            /** @description The email channels. */
             email: {
                 /** @description One e-mail address. */
                 address: string;
             }[];
-            /** @description Those that send requests. */
+            /** @description The webhook channels. */
             webhook: components["schemas"]["CheckAlertChannelsWebhook"][];
-            /** @description Those that send messages to Slack. */
+            /** @description The Slack channels. */
             slack: {
                 /** @description The URL of an incoming webhook. */
                 url: string;
             }[];
-            /** @description Those that send text messages. */
+            /** @description The SMS channels. */
             sms: {
                 /** @description The phone number with + and the country code, without spaces (E.164). */
                 number: string;
@@ -5416,6 +5471,14 @@ export interface components {
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
         };
+        /**
+         * @example {
+         *       "concurrency": 2,
+         *       "tags": [
+         *         "shop"
+         *       ]
+         *     }
+         */
         CheckGroupChanges: {
             /** @description The name of the group. */
             name?: string;
@@ -6214,6 +6277,12 @@ export interface components {
             /** @description null until it was first updated. */
             updated_at: string | null;
         };
+        /**
+         * @example {
+         *       "cert": "-----BEGIN CERTIFICATE-----\n…\n-----END CERTIFICATE-----",
+         *       "key": "-----BEGIN PRIVATE KEY-----\n…\n-----END PRIVATE KEY-----"
+         *     }
+         */
         ClientCertificateChanges: {
             /** @description The host that the certificate is sent to, on any port: a domain or an IP address without scheme. `*.` at the start of a domain matches one label. IPv6 addresses are shown in their shortest form, without brackets. */
             host?: string;
@@ -6728,6 +6797,11 @@ export interface components {
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
         };
+        /**
+         * @example {
+         *       "muted": true
+         *     }
+         */
         DnsCheckChanges: {
             /** @description The name of the check. */
             name?: string;
@@ -7116,7 +7190,7 @@ export interface components {
              * @description How it is compared with `target`.
              * @enum {string}
              */
-            comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            comparison: "EQUALS" | "NOT_EQUALS" | "ONE_OF" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /**
              * @description What it is compared with; empty if the comparison needs no value.
              * @default
@@ -7140,7 +7214,7 @@ export interface components {
              * @description How it is compared with `target`.
              * @enum {string}
              */
-            comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            comparison: "EQUALS" | "NOT_EQUALS" | "ONE_OF" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /** @description What it is compared with; empty if the comparison needs no value. */
             target?: string;
             /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
@@ -7463,7 +7537,7 @@ export interface components {
          *           "provider": "rules",
          *           "model": "rules-1",
          *           "classification": "CONNECTION_FAILURE",
-         *           "rootCause": "127.0.0.1:80 refused the connection: a host answered, and nothing accepts connections on that port. Likely the service has stopped or crashed, listens on another port or address, or a firewall rejects the agent.",
+         *           "rootCause": "127.0.0.1:80 refused the connection: a host answered, but nothing accepts connections on that port. Likely the service has stopped or crashed, listens on another port or address, or a firewall rejects the agent.",
          *           "created_at": "2026-01-31"
          *         },
          *         {
@@ -7471,7 +7545,7 @@ export interface components {
          *           "provider": "rules",
          *           "model": "rules-1",
          *           "classification": "CONNECTION_FAILURE",
-         *           "rootCause": "127.0.0.1:80 refused the connection: a host answered, and nothing accepts connections on that port. Likely the service has stopped or crashed, listens on another port or address, or a firewall rejects the agent.",
+         *           "rootCause": "127.0.0.1:80 refused the connection: a host answered, but nothing accepts connections on that port. Likely the service has stopped or crashed, listens on another port or address, or a firewall rejects the agent.",
          *           "created_at": "2026-01-31"
          *         }
          *       ],
@@ -7511,6 +7585,11 @@ export interface components {
             /** @description null if the check is gone. */
             checkName: string | null;
         };
+        /**
+         * @example {
+         *       "archivedUntilNextEvent": true
+         *     }
+         */
         ErrorGroupChanges: {
             /** @description true: archives the group until a run that starts later fails with the same error. false: restores the group, even if it was archived forever. */
             archivedUntilNextEvent?: boolean;
@@ -8118,6 +8197,16 @@ export interface components {
             /** @description When the last ping arrived; null before the first. */
             lastPingAt: string | null;
         };
+        /**
+         * @example {
+         *       "heartbeat": {
+         *         "period": 2,
+         *         "periodUnit": "HOURS",
+         *         "grace": 15,
+         *         "graceUnit": "MINUTES"
+         *       }
+         *     }
+         */
         HeartbeatCheckChanges: {
             /** @description The name of the check. */
             name?: string;
@@ -8716,6 +8805,11 @@ export interface components {
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
         };
+        /**
+         * @example {
+         *       "activated": false
+         *     }
+         */
         IcmpCheckChanges: {
             /** @description The name of the check. */
             name?: string;
@@ -9010,7 +9104,7 @@ export interface components {
              * @description How it is compared with `target`.
              * @enum {string}
              */
-            comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            comparison: "EQUALS" | "NOT_EQUALS" | "ONE_OF" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /**
              * @description What it is compared with; empty if the comparison needs no value.
              * @default
@@ -9034,7 +9128,7 @@ export interface components {
              * @description How it is compared with `target`.
              * @enum {string}
              */
-            comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            comparison: "EQUALS" | "NOT_EQUALS" | "ONE_OF" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /** @description What it is compared with; empty if the comparison needs no value. */
             target?: string;
             /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
@@ -9107,6 +9201,11 @@ export interface components {
             /** @description null until it was first updated. */
             updated_at: string | null;
         };
+        /**
+         * @example {
+         *       "impact": "MAJOR"
+         *     }
+         */
         IncidentChanges: {
             /** @description The name of the incident. */
             name?: string;
@@ -9348,6 +9447,11 @@ export interface components {
             /** @description null until it was first updated. */
             updated_at: string | null;
         };
+        /**
+         * @example {
+         *       "description": "A fix is on its way."
+         *     }
+         */
         IncidentUpdateChanges: {
             /**
              * @description The status of the incident.
@@ -9746,6 +9850,12 @@ export interface components {
             /** @description The day of its last update, in UTC; null until the first update. */
             updated_at: string | null;
         };
+        /**
+         * @example {
+         *       "name": "Upgrade of the database",
+         *       "endsAt": "2100-01-01T02:00:00Z"
+         *     }
+         */
         MaintenanceWindowChanges: {
             /** @description The name of the window. */
             name?: string;
@@ -10999,6 +11109,11 @@ export interface components {
             /** @description null until it was first updated. */
             updated_at: string | null;
         };
+        /**
+         * @example {
+         *       "name": "Office in Berlin"
+         *     }
+         */
         PrivateLocationChanges: {
             /** @description The name of the location in checks and results. It never changes. */
             slug?: string;
@@ -11491,7 +11606,7 @@ export interface components {
          *       "analysis": {
          *         "classification": "CONNECTION_FAILURE",
          *         "userImpact": "Users cannot use http://127.0.0.1: they get no answer.",
-         *         "rootCause": "127.0.0.1:80 refused the connection: a host answered, and nothing accepts connections on that port. Likely the service has stopped or crashed, listens on another port or address, or a firewall rejects the agent.",
+         *         "rootCause": "127.0.0.1:80 refused the connection: a host answered, but nothing accepts connections on that port. Likely the service has stopped or crashed, listens on another port or address, or a firewall rejects the agent.",
          *         "codeFix": "On the host, see that the service runs and listens on port 80 (ss -ltn), look into its log for why it stopped, and start it. If it runs, see which rule of the firewall rejects the agent.",
          *         "evidence": [
          *           {
@@ -12106,6 +12221,11 @@ export interface components {
             /** @description null until it was first updated. */
             updated_at: string | null;
         };
+        /**
+         * @example {
+         *       "name": "Sign in to the shop"
+         *     }
+         */
         SnippetChanges: {
             /** @description The name of the snippet, unique in the account. */
             name?: string;
@@ -12389,6 +12509,12 @@ export interface components {
             /** @description As in responses. Ignored in requests. */
             readonly updated_at?: unknown;
         };
+        /**
+         * @example {
+         *       "name": "Status of the shop",
+         *       "defaultTheme": "DARK"
+         *     }
+         */
         StatusPageChanges: {
             /** @description The name of the page. */
             name?: string;
@@ -12588,6 +12714,11 @@ export interface components {
             /** @description null until it was first updated. */
             updated_at: string | null;
         };
+        /**
+         * @example {
+         *       "severity": "MAJOR"
+         *     }
+         */
         StatusPageIncidentChanges: {
             /** @description The name of the incident. */
             name?: string;
@@ -12687,6 +12818,11 @@ export interface components {
             /** @description null until it was first updated. */
             updated_at: string | null;
         };
+        /**
+         * @example {
+         *       "description": "A fix is on its way."
+         *     }
+         */
         StatusPageIncidentUpdateChanges: {
             /**
              * @description The status of the incident.
@@ -12933,6 +13069,14 @@ export interface components {
              */
             updated_at: string;
         };
+        /**
+         * @example {
+         *       "name": "Web shop",
+         *       "checkTags": [
+         *         "shop"
+         *       ]
+         *     }
+         */
         StatusPageServiceChanges: {
             /** @description The name of the service. */
             name?: string;
@@ -13267,6 +13411,14 @@ export interface components {
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
         };
+        /**
+         * @example {
+         *       "description": "The mail server of the shop",
+         *       "tags": [
+         *         "mail"
+         *       ]
+         *     }
+         */
         TcpCheckChanges: {
             /** @description The name of the check. */
             name?: string;
@@ -13603,7 +13755,7 @@ export interface components {
              * @description How it is compared with `target`.
              * @enum {string}
              */
-            comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            comparison: "EQUALS" | "NOT_EQUALS" | "ONE_OF" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /**
              * @description What it is compared with; empty if the comparison needs no value.
              * @default
@@ -13627,7 +13779,7 @@ export interface components {
              * @description How it is compared with `target`.
              * @enum {string}
              */
-            comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            comparison: "EQUALS" | "NOT_EQUALS" | "ONE_OF" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /** @description What it is compared with; empty if the comparison needs no value. */
             target?: string;
             /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
@@ -14114,6 +14266,24 @@ export interface components {
             /** @description Slots without a run. */
             missed: number;
         };
+        /**
+         * @example {
+         *       "id": "00000000-0000-4000-8000-000000000042",
+         *       "errorHash": "7cdac20a1bb2f467966a82797b310408fa1bab8f614355491c22dc835e42fde2",
+         *       "rawErrorMessage": "shop refused the connection",
+         *       "cleanedErrorMessage": "shop refused the connection",
+         *       "firstSeen": "2026-01-31T12:00:00.000Z",
+         *       "lastSeen": "2026-01-31T12:00:00.000Z",
+         *       "occurrences": 1,
+         *       "archivedUntilNextEvent": true,
+         *       "rootCauseAnalyses": [],
+         *       "projectId": "shop-project",
+         *       "environments": [
+         *         "shop"
+         *       ],
+         *       "pwtMetadata": null
+         *     }
+         */
         TestSessionErrorGroup: {
             /** @description The id of the group. */
             id: string;
@@ -14901,6 +15071,12 @@ export interface components {
             /** @description What is stored but has no effect now; omitted if there is nothing, and in lists. Ignored in requests. */
             warnings?: components["schemas"]["Warning"][];
         };
+        /**
+         * @example {
+         *       "frequency": 5,
+         *       "degradedResponseTime": 1000
+         *     }
+         */
         UrlCheckChanges: {
             /** @description The name of the check. */
             name?: string;
@@ -15109,7 +15285,7 @@ export interface components {
              * @description How it is compared with `target`.
              * @enum {string}
              */
-            comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            comparison: "EQUALS" | "NOT_EQUALS" | "ONE_OF" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /**
              * @description What it is compared with; empty if the comparison needs no value.
              * @default
@@ -15133,7 +15309,7 @@ export interface components {
              * @description How it is compared with `target`.
              * @enum {string}
              */
-            comparison: "EQUALS" | "NOT_EQUALS" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
+            comparison: "EQUALS" | "NOT_EQUALS" | "ONE_OF" | "HAS_KEY" | "NOT_HAS_KEY" | "HAS_VALUE" | "NOT_HAS_VALUE" | "IS_EMPTY" | "NOT_EMPTY" | "GREATER_THAN" | "LESS_THAN" | "CONTAINS" | "NOT_CONTAINS" | "IS_NULL" | "NOT_NULL";
             /** @description What it is compared with; empty if the comparison needs no value. */
             target?: string;
             /** @description A regular expression whose first capture group, or else match, is compared. null: none. */
@@ -15155,6 +15331,16 @@ export interface components {
             /** @description The conditions that the response must meet; see Assertions. */
             assertions?: components["schemas"]["UrlRequestAssertionInput"][];
         };
+        /**
+         * @example {
+         *       "id": "00000000-0000-4000-8000-000000000043",
+         *       "email": "shop.shop@a.test",
+         *       "role": "admin",
+         *       "created_at": "2026-01-31T12:00:00.000Z",
+         *       "lastSignInAt": "2026-01-31T12:00:00.000Z",
+         *       "last_sign_in_at": "2026-01-31T12:00:00.000Z"
+         *     }
+         */
         User: {
             /** @description The id of the user. */
             id: string;
@@ -15178,6 +15364,11 @@ export interface components {
              */
             last_sign_in_at: string | null;
         };
+        /**
+         * @example {
+         *       "role": "admin"
+         *     }
+         */
         UserChanges: {
             /**
              * @description What the user may do; each role includes those before it.
@@ -15212,6 +15403,11 @@ export interface components {
             /** @description null until it was first updated. */
             updated_at: string | null;
         };
+        /**
+         * @example {
+         *       "value": "b"
+         *     }
+         */
         VariableChanges: {
             /** @description The same as in the path. */
             key?: string;
@@ -15937,7 +16133,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
-                /** @description The id of the check: a UUID, or a slug chosen at creation. */
+                /** @description The id of the check: a UUID, or a slug chosen at creation. Not url, api, tcp, dns, icmp, heartbeat or heartbeats, in upper or lower case: these are other paths of the API. */
                 id: string;
             };
             cookie?: never;
@@ -15998,7 +16194,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
             };
             path: {
-                /** @description The id of the check: a UUID, or a slug chosen at creation. */
+                /** @description The id of the check: a UUID, or a slug chosen at creation. Not url, api, tcp, dns, icmp, heartbeat or heartbeats, in upper or lower case: these are other paths of the API. */
                 id: string;
             };
             cookie?: never;
@@ -16058,7 +16254,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of the check: a UUID, or a slug chosen at creation. */
+                /** @description The id of the check: a UUID, or a slug chosen at creation. Not url, api, tcp, dns, icmp, heartbeat or heartbeats, in upper or lower case: these are other paths of the API. */
                 id: string;
             };
             cookie?: never;
@@ -16105,7 +16301,7 @@ export interface operations {
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
-                /** @description The id of the check: a UUID, or a slug chosen at creation. */
+                /** @description The id of the check: a UUID, or a slug chosen at creation. Not url, api, tcp, dns, icmp, heartbeat or heartbeats, in upper or lower case: these are other paths of the API. */
                 id: string;
             };
             cookie?: never;
@@ -16397,7 +16593,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
             };
             path: {
-                /** @description The id of the check: a UUID, or a slug chosen at creation. */
+                /** @description The id of the check: a UUID, or a slug chosen at creation. A new check cannot have the id url, api, tcp, dns, icmp, heartbeat or heartbeats, in upper or lower case: these are paths of the API. */
                 id: string;
             };
             cookie?: never;
@@ -16745,7 +16941,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
             };
             path: {
-                /** @description The id of the check: a UUID, or a slug chosen at creation. */
+                /** @description The id of the check: a UUID, or a slug chosen at creation. A new check cannot have the id url, api, tcp, dns, icmp, heartbeat or heartbeats, in upper or lower case: these are paths of the API. */
                 id: string;
             };
             cookie?: never;
@@ -17093,7 +17289,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
             };
             path: {
-                /** @description The id of the check: a UUID, or a slug chosen at creation. */
+                /** @description The id of the check: a UUID, or a slug chosen at creation. A new check cannot have the id url, api, tcp, dns, icmp, heartbeat or heartbeats, in upper or lower case: these are paths of the API. */
                 id: string;
             };
             cookie?: never;
@@ -17441,7 +17637,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
             };
             path: {
-                /** @description The id of the check: a UUID, or a slug chosen at creation. */
+                /** @description The id of the check: a UUID, or a slug chosen at creation. A new check cannot have the id url, api, tcp, dns, icmp, heartbeat or heartbeats, in upper or lower case: these are paths of the API. */
                 id: string;
             };
             cookie?: never;
@@ -17789,7 +17985,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
             };
             path: {
-                /** @description The id of the check: a UUID, or a slug chosen at creation. */
+                /** @description The id of the check: a UUID, or a slug chosen at creation. A new check cannot have the id url, api, tcp, dns, icmp, heartbeat or heartbeats, in upper or lower case: these are paths of the API. */
                 id: string;
             };
             cookie?: never;
@@ -18191,7 +18387,7 @@ export interface operations {
                 "If-None-Match"?: components["parameters"]["IfNoneMatchOnWrite"];
             };
             path: {
-                /** @description The id of the check: a UUID, or a slug chosen at creation. */
+                /** @description The id of the check: a UUID, or a slug chosen at creation. A new check cannot have the id url, api, tcp, dns, icmp, heartbeat or heartbeats, in upper or lower case: these are paths of the API. */
                 id: string;
             };
             cookie?: never;
@@ -28103,7 +28299,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The own sessions, the most recent sign-in first. */
+            /** @description Your sessions, the most recent sign-in first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -213,11 +213,7 @@ it.each<[string, (peer: Peer) => Promise<void>, RegExp]>([
     /503 \(x\) to CONNECT: it could not reach/,
   ],
   ['hangs up', answering(), /no tunnel through the proxy: it closed the connection/],
-  [
-    'is none',
-    answering('+OK redis\r\n'),
-    /the server there is not an HTTP proxy; see HTTPS_PROXY/,
-  ],
+  ['is none', answering('+OK redis\r\n'), /the server there is not an HTTP proxy; see HTTPS_PROXY/],
 ])(
   'a proxy that makes no tunnel is named, and what it said: it %s',
   async (_name, script, message) => {

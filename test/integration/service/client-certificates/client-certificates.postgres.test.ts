@@ -136,7 +136,9 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(at)).json).toEqual(lost);
       const moved = await mine.patch(at, { host: 'c.example' });
       expect(moved.status).toBe(409);
-      expect(moved.json.message).toContain('its key is missing: add it after the other keys in ENC');
+      expect(moved.json.message).toContain(
+        'its key is missing: add it after the other keys in ENC',
+      );
       expect((await mine.patch(at, { key: own.key })).status).toBe(200);
       const hosts = new Set((await forAgents()).map(({ host }) => host));
       expect(hosts).toEqual(new Set(['a.example', 'b.example']));

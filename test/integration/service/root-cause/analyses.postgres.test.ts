@@ -317,7 +317,9 @@ describe.each(databases)('on %s', (kind) => {
       const { analysis } = (await mine.get(`${PATH}/${json.id}`)).json;
       const text = textOf(analysis);
       expect(text).toContain('that passed was at 2025-12-31 23:20:00 UTC, 30 minutes before');
-      expect(text).toContain('It has failed there since 2025-12-31 23:30:00 UTC: 3 runs including this one.');
+      expect(text).toContain(
+        'It has failed there since 2025-12-31 23:30:00 UTC: 3 runs including this one.',
+      );
       expect(text).toContain('In oslo the check passed at the same slot with status 200.');
       expect(text).toContain('"Check api-check" (API) fail as well; "Check port" (TCP) pass.');
       expect(text).not.toContain('Check other');

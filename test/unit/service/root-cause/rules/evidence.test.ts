@@ -50,7 +50,9 @@ describe('what happened around a failure', () => {
     expect(text).toContain(
       'The last run in berlin that passed was at 2026-01-01 11:50:00 UTC, 10 minutes before this one, and took 123 ms.',
     );
-    expect(text).toContain('It has failed there since 2026-01-01 11:51:00 UTC: 4 runs including this one.');
+    expect(text).toContain(
+      'It has failed there since 2026-01-01 11:51:00 UTC: 4 runs including this one.',
+    );
   });
 
   it('that it is the first', () => {

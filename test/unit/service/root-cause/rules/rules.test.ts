@@ -267,7 +267,9 @@ describe('the rules, by time', () => {
     );
     const { rootCause } = analyse(file);
     expect(rootCause).toContain('over its limit of 3000 ms');
-    expect(rootCause).toContain('Most of the delay was looking up the name: 1.5 s, where 10 ms is usual');
+    expect(rootCause).toContain(
+      'Most of the delay was looking up the name: 1.5 s, where 10 ms is usual',
+    );
   });
 
   it('take the longest phase where nothing is known of before', () => {
