@@ -23,7 +23,7 @@ RUN npm ci --ignore-scripts
 COPY LICENSE ./
 COPY src src
 COPY tsconfig.json ./
-RUN npm run build:code
+RUN npm run build
 COPY README.md ./
 COPY docker/assemble-image.mjs docker/needed-files.mjs docker/third-party.mjs docker/healthcheck.mjs docker/README.md docker/
 # Readable for the image's user, even if the repository was checked out with a strict umask.

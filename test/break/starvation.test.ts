@@ -48,7 +48,10 @@ interface Condition {
   readonly starve: (agent: StarvedAgent, memory: OwnMemory | null) => void;
   /** What the agent's log names, where nothing else can starve it as much. */
   readonly cause?: StarvationCause;
-  /** Its share of a CPU alone can make the health port slow: the time is only printed. */
+  /**
+   * Its share of a CPU alone can make the health port slow, and leave no time for two slots in a row: the time is
+   * only printed, and later slots count, too.
+   */
   readonly isSlow?: true;
   readonly hasOwnMemory?: true;
   /** The command that runs the agent's program. Default: Node. */
@@ -187,7 +190,10 @@ function verdictOf(starved: Starved, gaps: readonly Gap[]): Verdict {
   const { finals, notJudged, falseFailures, falseDegraded, timesMs } = healthy;
   const faulty = checks
     .filter(({ expected }) => expected !== 'passed')
-    .map((check) => ({ id: check.id, verdict: judgeFaulty(check, observed) }));
+    .map((check) => ({
+      id: check.id,
+      verdict: judgeFaulty(check, observed, { mayLackCpu: condition.isSlow === true }),
+    }));
   const missed: Record<string, number> = {};
   for (const { slot, reason, count } of agent.missed) {
     if (slot > fromMs) missed[reason] = (missed[reason] ?? 0) + count;

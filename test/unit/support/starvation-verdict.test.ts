@@ -103,6 +103,17 @@ describe('judgeFaulty', () => {
     const before = [[slotAt(0) - 200, slotAt(0) - 100]] as const;
     expect(kindOf({ missed: both, gaps: before })).toBe('unreported');
   });
+
+  it('judges the next two slots if the agent may lack the CPU for the first two', () => {
+    const kind = (rest: Partial<Observed>): string =>
+      judgeFaulty(failing, seen(rest), { mayLackCpu: true }).kind;
+    const both = [missed(slotAt(0), 'agent_starved', 2)];
+    expect(kind({ missed: both })).toBe('pending');
+    expect(kind({ missed: both, results: [final(slotAt(3), 'failed')] })).toBe('reported');
+    const first = [missed(slotAt(0), 'agent_starved')];
+    expect(kind({ missed: first, results: [final(slotAt(1), 'passed')] })).toBe('unreported');
+    expect(kind({ missed: [missed(slotAt(0), 'agent_asleep', 2)] })).toBe('unreported');
+  });
 });
 
 describe('judgeHealthy', () => {

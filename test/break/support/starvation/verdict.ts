@@ -73,8 +73,15 @@ export type FaultyVerdict =
 /**
  * Judges a check of a faulty target: one of its first two slots under starvation has the expected
  * FINAL. If the targets answered nobody for some of that time, the next two slots decide.
+ *
+ * @param mayLackCpu whether the next two slots also decide if the agent reports that it had too little CPU to run
+ *   these: the same share of a CPU is enough on one machine, and too little on another
  */
-export function judgeFaulty(check: StarvationCheck, observed: Observed): FaultyVerdict {
+export function judgeFaulty(
+  check: StarvationCheck,
+  observed: Observed,
+  { mayLackCpu = false }: { readonly mayLackCpu?: boolean } = {},
+): FaultyVerdict {
   const { periodMs, expected } = check;
   const outcomes = outcomesOf(check, observed);
   const slots = [...outcomes]
@@ -93,8 +100,14 @@ export function judgeFaulty(check: StarvationCheck, observed: Observed): FaultyV
     if (pair.some(({ of }) => of === undefined)) return { kind: 'pending', slots };
     const isExcused =
       check.isAnsweredByTargets && isDisturbed(observed.gaps, slotMs, slotMs + 2 * periodMs);
-    if (!isExcused) return { kind: 'unreported', slots };
+    const lackedCpu = mayLackCpu && pair.every(({ of }) => of !== undefined && hadNoRun(of.what));
+    if (!isExcused && !lackedCpu) return { kind: 'unreported', slots };
   }
+}
+
+/** Whether a slot had no run because the agent had too little CPU, or the run of another slot took long. */
+function hadNoRun(what: string): boolean {
+  return what === 'agent_starved' || what === 'previous_run_active';
 }
 
 interface Outcome {

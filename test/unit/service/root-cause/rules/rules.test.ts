@@ -181,7 +181,7 @@ describe('the rules, by HTTP status', () => {
   it('shows the redirects before it, without their queries', () => {
     const redirects = [{ status: 302, url: 'https://login.shop.test/in?token=hush#x' }];
     const text = evidenceText(analyse(caseOf(answered({ status: 403, redirects }))));
-    expect(text).toContain('after 1 redirect: 302 to "https://login.shop.test/in".');
+    expect(text).toContain('It followed 1 redirect: 302 to "https://login.shop.test/in".');
     expect(text).not.toContain('hush');
   });
 });
