@@ -12,7 +12,7 @@ import {
   SERVICE_CHANNEL_TYPES,
   SERVICE_CHANNELS,
 } from '../../src/model/alerting/service-channels.ts';
-import { ASSERTION_SOURCES } from '../../src/model/check/assertion.ts';
+import { ASSERTION_SOURCES } from '../../src/model/check/assertions/assertion.ts';
 import { CHECK_SHAPES, commonFields } from '../../src/model/check/check.ts';
 import { retryStrategySchema } from '../../src/model/check/retry.ts';
 import {

@@ -2,7 +2,7 @@ import {
   type Assertion,
   type AssertionSource,
   patternFieldOf,
-} from '../../model/check/assertion.ts';
+} from '../../model/check/assertions/assertion.ts';
 import { isSensitiveHeader } from '../../model/credentials/sensitive-headers.ts';
 import type { TlsFacts } from '../../model/result/details/check-detail.ts';
 import { quoted, shortenedToChars } from '../../runtime/text/quoted.ts';

@@ -1,6 +1,6 @@
-import type { Assertion, Comparison } from '../../model/check/assertion.ts';
-import { comparisonWith, type Predicate } from '../../model/check/compare.ts';
-import { parseNumber } from '../../model/check/numeric.ts';
+import type { Assertion, Comparison } from '../../model/check/assertions/assertion.ts';
+import { comparisonWith, type Predicate } from '../../model/check/assertions/compare.ts';
+import { parseNumber } from '../../model/check/assertions/numeric.ts';
 import { MASK } from '../../model/credentials/mask.ts';
 import { messageOf } from '../../runtime/errors.ts';
 import { quoted, shortenedToChars } from '../../runtime/text/quoted.ts';

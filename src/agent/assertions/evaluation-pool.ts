@@ -1,4 +1,4 @@
-import type { Assertion } from '../../model/check/assertion.ts';
+import type { Assertion } from '../../model/check/assertions/assertion.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { LruCache } from '../../runtime/lru-cache.ts';
 import { hadCpuTime } from '../../runtime/process/thread-cpu-time.ts';

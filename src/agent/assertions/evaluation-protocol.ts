@@ -1,4 +1,4 @@
-import type { Assertion } from '../../model/check/assertion.ts';
+import type { Assertion } from '../../model/check/assertions/assertion.ts';
 import type { Outcome } from './evaluate-assertion.ts';
 
 /** One assertion for the worker to evaluate. */

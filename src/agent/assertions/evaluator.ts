@@ -1,4 +1,4 @@
-import type { Assertion, AssertionResult } from '../../model/check/assertion.ts';
+import type { Assertion, AssertionResult } from '../../model/check/assertions/assertion.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { VedetteError } from '../../runtime/errors.ts';
 import { OWN_SCHEDSTAT } from '../../runtime/process/thread-cpu-time.ts';

@@ -1,4 +1,4 @@
-import type { Assertion } from '../../model/check/assertion.ts';
+import type { Assertion } from '../../model/check/assertions/assertion.ts';
 import type { AssertionInput } from './assertion-sources.ts';
 import { type ParsedJson, parseJson } from './evaluate-assertion.ts';
 import { compileJsonPath, pathReach } from './json-path.ts';

@@ -1,5 +1,5 @@
 import { type OutputUnit, validate } from '@cfworker/json-schema';
-import { type JsonSchema, parseJsonSchema } from '../../model/check/json-schema.ts';
+import { type JsonSchema, parseJsonSchema } from '../../model/check/assertions/json-schema.ts';
 import { LruCache } from '../../runtime/lru-cache.ts';
 import { shortenedToChars } from '../../runtime/text/quoted.ts';
 

@@ -1,4 +1,4 @@
-import type { Assertion, AssertionResult } from '../../model/check/assertion.ts';
+import type { Assertion, AssertionResult } from '../../model/check/assertions/assertion.ts';
 import type { Check } from '../../model/check/check.ts';
 import { verdictOf } from '../../model/result/verdict.ts';
 import type { Clock } from '../../runtime/clock.ts';

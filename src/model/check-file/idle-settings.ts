@@ -1,4 +1,4 @@
-import { decidesStatus } from '../check/assertion.ts';
+import { decidesStatus } from '../check/assertions/assertion.ts';
 import type { Section } from './sections.ts';
 
 /** A setting that a file gives and that does nothing there. */

@@ -1,4 +1,4 @@
-import { decidesStatus } from '../check/assertion.ts';
+import { decidesStatus } from '../check/assertions/assertion.ts';
 import type { Check } from '../check/check.ts';
 import { isPassingLoss } from '../check/thresholds.ts';
 import type { DnsDetail } from './details/dns-detail.ts';

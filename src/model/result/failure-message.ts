@@ -1,4 +1,4 @@
-import { decidesStatus } from '../check/assertion.ts';
+import { decidesStatus } from '../check/assertions/assertion.ts';
 import { isPassingResponseCode, isPassingStatus, unmetStatusText } from './criterion.ts';
 import { runResultOf } from './run-result.ts';
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { z } from 'zod';
-import { assertionProblems } from '../../model/check/assertion-problems.ts';
+import { assertionProblems } from '../../model/check/assertions/assertion-problems.ts';
 import { checkBodySchema } from '../../model/check/check.ts';
 import { entrySchemaOf, replacedFields, type Section } from '../../model/check-file/sections.ts';
 import { isFields } from '../../model/credentials/credential-fields.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { assertionProblems } from '../../model/check/assertion-problems.ts';
+import { assertionProblems } from '../../model/check/assertions/assertion-problems.ts';
 import { type Check, checkBodySchema } from '../../model/check/check.ts';
 import { credentialTexts, URL_FIELDS } from '../../model/credentials/credential-fields.ts';
 import { targetChange, targetOf } from '../../model/credentials/credential-target.ts';

@@ -1,4 +1,4 @@
-import type { AssertionResult } from '../../../src/model/check/assertion.ts';
+import type { AssertionResult } from '../../../src/model/check/assertions/assertion.ts';
 import type { HttpDetail, HttpResponse } from '../../../src/model/result/details/http-detail.ts';
 import type { CheckResult } from '../../../src/model/result/result.ts';
 import { resultFor } from './results.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { COMPARISONS } from '../../../src/model/check/assertion.ts';
+import { COMPARISONS } from '../../../src/model/check/assertions/assertion.ts';
 import { commandNames, DOCUMENTS, ROOT, readDocument } from '../../support/documents.ts';
 import { endpointsTable } from '../../support/openapi/endpoints-table.ts';
 import { readmeTables } from '../../support/readme-tables.ts';

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { RCODE } from '../../../model/check/response-codes.ts';
+import { RCODE } from '../../../model/check/assertions/response-codes.ts';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { messageOf, systemCodeOf } from '../../../runtime/errors.ts';
 import { endpointText } from '../../../runtime/net/endpoint-text.ts';

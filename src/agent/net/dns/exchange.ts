@@ -1,5 +1,5 @@
+import { RCODE, rcodeName } from '../../../model/check/assertions/response-codes.ts';
 import type { PlainDnsProtocol } from '../../../model/check/request/dns.ts';
-import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
 import { countText } from '../../../runtime/text/count-text.ts';
 import type { JobLog } from '../../probes/job-log.ts';
 import type { Limits } from '../limited-wait.ts';

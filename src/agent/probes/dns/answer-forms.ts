@@ -1,5 +1,5 @@
+import { rcodeName } from '../../../model/check/assertions/response-codes.ts';
 import type { DnsProtocol } from '../../../model/check/request/dns.ts';
-import { rcodeName } from '../../../model/check/response-codes.ts';
 import type {
   DnsAnswer,
   DnsAnswerRecord,

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
+import { RCODE, rcodeName } from '../../../model/check/assertions/response-codes.ts';
 import type { DnsRequest } from '../../../model/check/request/dns.ts';
-import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
 import type { DnsResponse } from '../../../model/result/details/dns-detail.ts';
 import type { Failure } from '../../../model/result/error-codes.ts';
 import { withoutBrackets } from '../../../runtime/net/endpoint-text.ts';

@@ -1,6 +1,6 @@
+import { RCODE, rcodeName } from '../../../model/check/assertions/response-codes.ts';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { type DnsProtocol, type DnsRequest, dnsPortOf } from '../../../model/check/request/dns.ts';
-import { RCODE, rcodeName } from '../../../model/check/response-codes.ts';
 import type { TimingClock, TlsFacts } from '../../../model/result/details/check-detail.ts';
 import type {
   DnsDetail,

@@ -1,4 +1,4 @@
-import type { AssertionResult } from '../../../model/check/assertion.ts';
+import type { AssertionResult } from '../../../model/check/assertions/assertion.ts';
 import type { CheckOf } from '../../../model/check/check.ts';
 import type { RunnableCheckType } from '../../../model/enums.ts';
 import type {

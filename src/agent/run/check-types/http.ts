@@ -1,4 +1,4 @@
-import { decidesStatus } from '../../../model/check/assertion.ts';
+import { decidesStatus } from '../../../model/check/assertions/assertion.ts';
 import type { CheckOf } from '../../../model/check/check.ts';
 import type { ClientCertificate } from '../../../model/check/client-certificate.ts';
 import { maskHeaders } from '../../../model/credentials/sensitive-headers.ts';

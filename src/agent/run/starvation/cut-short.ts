@@ -1,4 +1,4 @@
-import type { Assertion } from '../../../model/check/assertion.ts';
+import type { Assertion } from '../../../model/check/assertions/assertion.ts';
 import type { EvaluationHooks } from '../../assertions/evaluator.ts';
 
 /** Part of the 100 ms that an expression has (evaluator.ts). */

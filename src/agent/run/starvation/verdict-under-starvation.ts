@@ -1,6 +1,6 @@
-import type { Assertion } from '../../../model/check/assertion.ts';
+import type { Assertion } from '../../../model/check/assertions/assertion.ts';
+import { parseNumber } from '../../../model/check/assertions/numeric.ts';
 import type { Check } from '../../../model/check/check.ts';
-import { parseNumber } from '../../../model/check/numeric.ts';
 import type { ErrorCode, Failure } from '../../../model/result/error-codes.ts';
 import { commonVerdict, type Verdict, verdictOf } from '../../../model/result/verdict.ts';
 import type { Evaluator } from '../../assertions/evaluator.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { assertionProblems } from '../../../model/check/assertion-problems.ts';
+import { assertionProblems } from '../../../model/check/assertions/assertion-problems.ts';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
 import { holdsMask } from '../../../model/credentials/mask.ts';
 import { maskProblems } from '../../../model/credentials/retained-credentials.ts';

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Assertion } from '../../../model/check/assertion.ts';
-import { assertionProblems } from '../../../model/check/assertion-problems.ts';
+import type { Assertion } from '../../../model/check/assertions/assertion.ts';
+import { assertionProblems } from '../../../model/check/assertions/assertion-problems.ts';
 import { CHECK_SHAPES, type Check, checkBodySchema } from '../../../model/check/check.ts';
 import type { CheckReferences } from '../../../model/check-file/sections.ts';
 import { MASK } from '../../../model/credentials/mask.ts';

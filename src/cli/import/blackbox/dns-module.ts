@@ -1,5 +1,5 @@
 import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
-import type { Assertion } from '../../../model/check/assertion.ts';
+import type { Assertion } from '../../../model/check/assertions/assertion.ts';
 import { DNS_RECORD_TYPES } from '../../../model/check/request/dns.ts';
 import { assertion } from '../common/assertions.ts';
 import { isTrue, mappingOf, type Reason, reportOthers, textOf, textsOf } from '../common/fields.ts';

@@ -1,5 +1,5 @@
 import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
-import type { Assertion } from '../../../model/check/assertion.ts';
+import type { Assertion } from '../../../model/check/assertions/assertion.ts';
 import { statusRuleOf } from '../common/accepted-statuses.ts';
 import { assertion } from '../common/assertions.ts';
 import {

@@ -1,5 +1,5 @@
-import type { Assertion } from '../../../model/check/assertion.ts';
-import { statusList } from '../../../model/check/statuses.ts';
+import type { Assertion } from '../../../model/check/assertions/assertion.ts';
+import { statusList } from '../../../model/check/assertions/statuses.ts';
 import { isPassingStatus, MIN_FINAL_STATUS } from '../../../model/result/criterion.ts';
 import { assertion } from './assertions.ts';
 

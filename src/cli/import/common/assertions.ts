@@ -1,4 +1,8 @@
-import type { Assertion, AssertionSource, Comparison } from '../../../model/check/assertion.ts';
+import type {
+  Assertion,
+  AssertionSource,
+  Comparison,
+} from '../../../model/check/assertions/assertion.ts';
 
 /** An assertion with its defaults. */
 export function assertion(

@@ -1,7 +1,7 @@
 import { withDefaults } from '../../../agent/source/common/check-defaults.ts';
 import { pathText } from '../../../agent/source/common/file-problem.ts';
 import { withoutReferences } from '../../../agent/source/file/resources/references.ts';
-import { assertionProblems } from '../../../model/check/assertion-problems.ts';
+import { assertionProblems } from '../../../model/check/assertions/assertion-problems.ts';
 import { checkBodySchema } from '../../../model/check/check.ts';
 import { heartbeatCheckSchema } from '../../../model/check/heartbeat.ts';
 import { namesIn } from '../../../model/check/template.ts';

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { ASSERTION_SOURCES, type Assertion } from '../../../model/check/assertion.ts';
+import { ASSERTION_SOURCES, type Assertion } from '../../../model/check/assertions/assertion.ts';
 import type { RunnableCheckType } from '../../../model/enums.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
 import { durationText } from '../../../runtime/text/duration-text.ts';

@@ -1,4 +1,8 @@
-import type { Assertion, AssertionSource, Comparison } from '../../../model/check/assertion.ts';
+import type {
+  Assertion,
+  AssertionSource,
+  Comparison,
+} from '../../../model/check/assertions/assertion.ts';
 import { DAY_MS } from '../../../model/time-units.ts';
 import { assertion, jsonPathOf } from '../common/assertions.ts';
 import type { Reason } from '../common/fields.ts';

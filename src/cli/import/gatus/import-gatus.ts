@@ -1,5 +1,5 @@
 import type { RawMapping } from '../../../agent/source/common/raw-mapping.ts';
-import type { Assertion } from '../../../model/check/assertion.ts';
+import type { Assertion } from '../../../model/check/assertions/assertion.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
 import { statusRuleOf } from '../common/accepted-statuses.ts';
 import type { Draft } from '../common/draft.ts';

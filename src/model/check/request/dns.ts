@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { ASSERTION_SOURCES } from '../assertion.ts';
-import { assertionsOf } from '../assertion-schema.ts';
+import { ASSERTION_SOURCES } from '../assertions/assertion.ts';
+import { assertionsOf } from '../assertions/assertion-schema.ts';
 import { HOST_NAME, hostname, port, skipSSL } from './shared-fields.ts';
 
 /** The request of DNS checks: src/model/README.md, "The check file". */

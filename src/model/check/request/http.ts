@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ASSERTION_SOURCES } from '../assertion.ts';
-import { assertionsOf } from '../assertion-schema.ts';
+import { ASSERTION_SOURCES } from '../assertions/assertion.ts';
+import { assertionsOf } from '../assertions/assertion-schema.ts';
 import { changedAuthSchema, requestAuthSchema } from './request-auth.ts';
 import { urlSchema as url } from './request-url.ts';
 import { ipFamily, refuseBothForAddress, skipSSL } from './shared-fields.ts';

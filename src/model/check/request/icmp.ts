@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ASSERTION_SOURCES } from '../assertion.ts';
-import { assertionsOf } from '../assertion-schema.ts';
+import { ASSERTION_SOURCES } from '../assertions/assertion.ts';
+import { assertionsOf } from '../assertions/assertion-schema.ts';
 import { hostname, ipFamily, refuseBothForAddress } from './shared-fields.ts';
 
 /** The request of ICMP checks: src/model/README.md, "The check file". */

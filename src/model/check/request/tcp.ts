@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { ASSERTION_SOURCES } from '../assertion.ts';
-import { assertionsOf } from '../assertion-schema.ts';
+import { ASSERTION_SOURCES } from '../assertions/assertion.ts';
+import { assertionsOf } from '../assertions/assertion-schema.ts';
 import { parsePattern } from '../expressions.ts';
 import { hostname, ipFamily, port, refuseBothForAddress, skipSSL } from './shared-fields.ts';
 

@@ -1,4 +1,4 @@
-import type { AssertionResult } from '../../check/assertion.ts';
+import type { AssertionResult } from '../../check/assertions/assertion.ts';
 import type { IpFamily } from '../../enums.ts';
 import type { ErrorCode } from '../error-codes.ts';
 import type { Traceroute } from '../traceroute.ts';

@@ -1,4 +1,4 @@
-import { decidesStatus } from '../../../model/check/assertion.ts';
+import { decidesStatus } from '../../../model/check/assertions/assertion.ts';
 import { isPassingLoss } from '../../../model/check/thresholds.ts';
 import { isPassingResponseCode, isPassingStatus } from '../../../model/result/criterion.ts';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';

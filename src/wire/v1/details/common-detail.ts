@@ -4,7 +4,7 @@ import {
   ASSERTION_SOURCES,
   type AssertionSource,
   COMPARISONS,
-} from '../../../model/check/assertion.ts';
+} from '../../../model/check/assertions/assertion.ts';
 import { FAMILY_CHOICES, IP_FAMILIES } from '../../../model/enums.ts';
 import { FAMILY_OUTCOMES } from '../../../model/result/details/check-detail.ts';
 import type { ErrorCode } from '../../../model/result/error-codes.ts';

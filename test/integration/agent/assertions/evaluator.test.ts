@@ -7,7 +7,10 @@ import {
   type Evaluator,
   type SourceValues,
 } from '../../../../src/agent/assertions/evaluator.ts';
-import type { Assertion, AssertionResult } from '../../../../src/model/check/assertion.ts';
+import type {
+  Assertion,
+  AssertionResult,
+} from '../../../../src/model/check/assertions/assertion.ts';
 import { type Clock, systemClock } from '../../../../src/runtime/clock.ts';
 import { FakeClock, settle } from '../../../support/fake-clock.ts';
 import { makeTestFolder } from '../../../support/process/test-folder.ts';

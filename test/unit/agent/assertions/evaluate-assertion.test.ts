@@ -9,7 +9,7 @@ import {
   shownOutcome,
   withoutResponse,
 } from '../../../../src/agent/assertions/evaluate-assertion.ts';
-import type { Assertion } from '../../../../src/model/check/assertion.ts';
+import type { Assertion } from '../../../../src/model/check/assertions/assertion.ts';
 
 type Given = Partial<Assertion> & Pick<Assertion, 'source'>;
 

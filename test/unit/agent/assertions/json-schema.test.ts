@@ -5,7 +5,7 @@ import {
   parseJson,
   shownOutcome,
 } from '../../../../src/agent/assertions/evaluate-assertion.ts';
-import type { Assertion } from '../../../../src/model/check/assertion.ts';
+import type { Assertion } from '../../../../src/model/check/assertions/assertion.ts';
 
 interface Given extends Partial<Assertion> {
   readonly schema: unknown;

@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import packet, { type RecordType } from 'dns-packet';
-import { RCODE } from '../../../../model/check/response-codes.ts';
+import { RCODE } from '../../../../model/check/assertions/response-codes.ts';
 import { type DnsHeader, type DnsMessage, decodeHeader, decodeMessage } from './message.ts';
 import { sameName } from './names.ts';
 import { CLASS_IN } from './parameters.ts';

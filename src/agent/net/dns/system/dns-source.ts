@@ -1,4 +1,4 @@
-import { RCODE, rcodeName } from '../../../../model/check/response-codes.ts';
+import { RCODE, rcodeName } from '../../../../model/check/assertions/response-codes.ts';
 import type { Failure } from '../../../../model/result/error-codes.ts';
 import type { Family } from '../../resolver.ts';
 import { addressesIn, addressType } from '../address-answer.ts';

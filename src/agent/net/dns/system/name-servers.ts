@@ -1,4 +1,4 @@
-import { RCODE } from '../../../../model/check/response-codes.ts';
+import { RCODE } from '../../../../model/check/assertions/response-codes.ts';
 import type { Failure } from '../../../../model/result/error-codes.ts';
 import { type Answered, type DnsExchangeOptions, exchange } from '../exchange.ts';
 import {

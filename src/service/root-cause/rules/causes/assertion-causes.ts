@@ -1,4 +1,4 @@
-import type { AssertionSource } from '../../../../model/check/assertion.ts';
+import type { AssertionSource } from '../../../../model/check/assertions/assertion.ts';
 import { type DetailField, detailOf } from '../../../../model/result/result-summary.ts';
 import { countText } from '../../../../runtime/text/count-text.ts';
 import { quoted, shortenedToChars } from '../../../../runtime/text/quoted.ts';

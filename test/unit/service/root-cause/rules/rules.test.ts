@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   ASSERTION_SOURCES,
   type AssertionSource,
-} from '../../../../../src/model/check/assertion.ts';
+} from '../../../../../src/model/check/assertions/assertion.ts';
 import { artifactIdOf } from '../../../../../src/model/ids.ts';
 import { ERROR_CODES, type ErrorCode } from '../../../../../src/model/result/error-codes.ts';
 import type { CheckResult } from '../../../../../src/model/result/result.ts';

@@ -1,3 +1,5 @@
+import { parseJsonPath, parsePattern } from '../expressions.ts';
+import { compileTemplate } from '../template.ts';
 import {
   type Assertion,
   type Comparison,
@@ -6,11 +8,9 @@ import {
   numberNeeded,
   patternFieldOf,
 } from './assertion.ts';
-import { parseJsonPath, parsePattern } from './expressions.ts';
 import { parseJsonSchema } from './json-schema.ts';
 import { parseNumber } from './numeric.ts';
 import { possibleValues } from './possible-values/possible-values.ts';
-import { compileTemplate } from './template.ts';
 
 /** An assertion that no response can meet. */
 export interface AssertionProblem {

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import {
   assertionInput,
   type SourceValue,
-} from '../../../../src/agent/assertions/assertion-sources.ts';
+} from '../../../../../src/agent/assertions/assertion-sources.ts';
 import {
   evaluateAssertion,
   parseJson,
-} from '../../../../src/agent/assertions/evaluate-assertion.ts';
+} from '../../../../../src/agent/assertions/evaluate-assertion.ts';
 import {
   ASSERTION_SOURCES,
   type Assertion,
@@ -16,13 +16,13 @@ import {
   COMPARISONS,
   type Comparison,
   LATENCY_PROPERTIES,
-} from '../../../../src/model/check/assertion.ts';
-import { assertionProblems } from '../../../../src/model/check/assertion-problems.ts';
-import { CHECK_SHAPES } from '../../../../src/model/check/check.ts';
-import { rcodeName } from '../../../../src/model/check/response-codes.ts';
-import { RUNNABLE_CHECK_TYPES } from '../../../../src/model/enums.ts';
-import type { TlsFacts } from '../../../../src/model/result/details/check-detail.ts';
-import { caseCount } from '../../../support/nightly.ts';
+} from '../../../../../src/model/check/assertions/assertion.ts';
+import { assertionProblems } from '../../../../../src/model/check/assertions/assertion-problems.ts';
+import { rcodeName } from '../../../../../src/model/check/assertions/response-codes.ts';
+import { CHECK_SHAPES } from '../../../../../src/model/check/check.ts';
+import { RUNNABLE_CHECK_TYPES } from '../../../../../src/model/enums.ts';
+import type { TlsFacts } from '../../../../../src/model/result/details/check-detail.ts';
+import { caseCount } from '../../../../support/nightly.ts';
 
 type Given = Partial<Assertion> & Pick<Assertion, 'source' | 'comparison'>;
 

@@ -1,10 +1,10 @@
 import { type JSONPathQuery, jsonpath } from 'json-p3';
-import { MIN_FINAL_STATUS } from '../../result/criterion.ts';
-import type { DnsAnswer } from '../../result/details/dns-answer.ts';
-import type { IcmpResponse } from '../../result/details/icmp-detail.ts';
+import { MIN_FINAL_STATUS } from '../../../result/criterion.ts';
+import type { DnsAnswer } from '../../../result/details/dns-answer.ts';
+import type { IcmpResponse } from '../../../result/details/icmp-detail.ts';
+import { parseJsonPath } from '../../expressions.ts';
+import { HEADER_NAME } from '../../request/http.ts';
 import { type Assertion, type CertificateProperty, patternFieldOf } from '../assertion.ts';
-import { parseJsonPath } from '../expressions.ts';
-import { HEADER_NAME } from '../request/http.ts';
 import { MAX_RCODE, RCODE_NAMES, rcodeName } from '../response-codes.ts';
 import {
   ADDRESSES,

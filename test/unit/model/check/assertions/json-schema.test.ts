@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseJsonSchema } from '../../../../src/model/check/json-schema.ts';
+import { parseJsonSchema } from '../../../../../src/model/check/assertions/json-schema.ts';
 
 function problemOf(schema: unknown): string | null {
   const parsed = parseJsonSchema(typeof schema === 'string' ? schema : JSON.stringify(schema));

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Comparison } from '../../../../src/model/check/assertion.ts';
-import { comparisonWith } from '../../../../src/model/check/compare.ts';
+import type { Comparison } from '../../../../../src/model/check/assertions/assertion.ts';
+import { comparisonWith } from '../../../../../src/model/check/assertions/compare.ts';
 
 function holds(actual: unknown, comparison: Comparison, target = ''): boolean {
   return comparisonWith(comparison, target)(actual);

@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
-import { CHECK_SHAPES } from '../../../../src/model/check/check.ts';
-import { parseStatuses, statusList } from '../../../../src/model/check/statuses.ts';
+import { parseStatuses, statusList } from '../../../../../src/model/check/assertions/statuses.ts';
+import { CHECK_SHAPES } from '../../../../../src/model/check/check.ts';
 
 describe('a list of statuses', () => {
   test.each([
