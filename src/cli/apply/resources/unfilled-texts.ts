@@ -1,5 +1,6 @@
 import { compileTemplate, type Template } from '../../../model/check/template.ts';
 import type { OwnVariable } from '../../../model/check/variable.ts';
+import { MASK } from '../../../model/credentials/mask.ts';
 import { hasNames, TEMPLATE } from '../fill-secrets.ts';
 import type { KnownVariable } from '../variable-plan.ts';
 import { mayBeSame } from './hidden-fields.ts';
@@ -38,7 +39,7 @@ export function withKnownValues(
 
 /**
  * The texts of the service that may be values of names, and must not be shown: those of fields in which
- * the file has names.
+ * the file has names, unless the service has masked them.
  */
 export function possibleValues(known: unknown, given: unknown): ReadonlySet<string> {
   const texts = textsByField(given);
@@ -46,7 +47,7 @@ export function possibleValues(known: unknown, given: unknown): ReadonlySet<stri
   const open = new Set(texts.map(({ text }) => text));
   return new Set(
     textsByField(known).flatMap(({ field, text }) =>
-      fields.has(field) && !open.has(text) ? [text] : [],
+      fields.has(field) && !open.has(text) && !text.includes(MASK) ? [text] : [],
     ),
   );
 }

@@ -86,7 +86,7 @@ describe.runIf(process.geteuid?.() === 0)('a data folder of another user', () =>
     const error: unknown = await asNobody(close).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ kind: 'environment', code: 'DATA_DIR_WRITABLE' });
     expect(String(error)).toMatch(named);
-    expect(String(error)).toContain(`user ${NOBODY} with mode 700`);
+    expect(String(error)).toContain(`make user ${NOBODY} the owner of the folder, with mode 700`);
     expect(String(error)).not.toContain('\n');
   });
 
