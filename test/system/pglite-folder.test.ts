@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { MIGRATIONS_FOLDER, readMigrations } from '../../src/service/database/migrate.ts';
 import { openStore } from '../../src/service/database/open-store.ts';
 import type { Store } from '../../src/service/database/store.ts';
 import { silentLog, storeConfig } from '../support/database/databases.ts';
@@ -88,14 +89,38 @@ it('the first start creates the database and logs it, and the next start finds i
   expect(process.exitCode).toBeUndefined();
 });
 
-it('a first start that was interrupted begins again', async () => {
-  const folder = temp.file('broken-off');
-  mkdirSync(join(folder, 'database.new'), { recursive: true });
-  writeFileSync(join(folder, 'database.new', 'PG_VERSION'), '18\n');
+it.each([
+  ['of this release', 'database', 'vedette-unfinished'],
+  ['of the previous one', 'database.new', 'PG_VERSION'],
+])('a first start that was interrupted, %s, begins again', async (_release, name, file) => {
+  const folder = temp.file(`interrupted/${name}`);
+  mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(folder, name, file), '18\n');
+  for (const table of ['one', 'other']) {
+    const store = await open(folder);
+    await store.query(`create table ${table} (n int)`);
+    await store.close();
+  }
+  expect(new Set(readdirSync(folder))).toEqual(new Set(['database', 'database.lock']));
+  expect(existsSync(join(folder, 'database', 'vedette-unfinished'))).toBe(false);
   const store = await open(folder);
-  expect(await store.query('select 1 as v')).toEqual([{ v: 1 }]);
+  expect(await store.query('select * from one, other')).toEqual([]);
   await store.close();
-  expect(existsSync(join(folder, 'database.new'))).toBe(false);
+});
+
+it('the first start of the built program copies a database that has the schema already', async () => {
+  const folder = temp.file('built');
+  const first = startOther(folder, 'hold');
+  await first.line('open');
+  await first.kill();
+  const store = await open(folder);
+  const applied = await store.query<{ name: string }>(
+    'select name from schema_migrations order by number',
+  );
+  const names = (await readMigrations(MIGRATIONS_FOLDER)).map(({ name }) => name);
+  expect(applied.map(({ name }) => name)).toEqual(names);
+  expect(await store.query('select id from accounts')).toEqual([]);
+  await store.close();
 });
 
 it('a second process is refused in one line that names the first, until the first has ended', async () => {

@@ -5,8 +5,8 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  renameSync,
   rmSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -16,48 +16,58 @@ import { restrictToOwner } from '../../../runtime/files/private-folder.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 
 const NAME = 'database';
+/** A file in a database that is not complete yet. */
+const UNFINISHED = 'vedette-unfinished';
 
 export interface DataFolder {
   /** The folder of the database's own files. */
   readonly database: string;
+  /** Whether there is no database yet: whoever opens the folder creates it there, and then calls `keep`. */
+  readonly isNew: boolean;
+  /** Lets later starts use the new database. One that was not kept is replaced by the next start. */
+  keep(): Promise<void>;
   release(): void;
 }
 
 /** Whether the folder has an embedded database. */
 export function hasDatabase(folder: string): boolean {
-  return existsSync(join(folder, NAME));
+  const database = join(folder, NAME);
+  return existsSync(database) && !existsSync(join(database, UNFINISHED));
 }
 
 /**
- * Prepares a folder for the embedded database and locks it: `database.lock`, and `database`, which
- * appears only when it is complete. A first start that was interrupted leaves `database.new`, which
- * the next one replaces.
+ * Prepares a folder for the embedded database and locks it: `database.lock`, and `database`. A first start that was
+ * interrupted leaves a database with a mark, which the next one replaces (the previous release: `database.new`).
  *
- * @param create creates a new database in the folder and closes it
  * @throws VedetteError `environment`, one line
  */
-export async function openDataFolder(
-  folder: string,
-  log: Logger,
-  create: (path: string) => Promise<void>,
-): Promise<DataFolder> {
+export async function openDataFolder(folder: string, log: Logger): Promise<DataFolder> {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw unusable(folder, error);
   }
   const release = await lockOrExplain(folder, log);
+  const database = join(folder, NAME);
   try {
-    const database = join(folder, NAME);
-    if (!hasDatabase(folder)) {
-      const unfinished = join(folder, 'database.new');
-      rmSync(unfinished, { recursive: true, force: true });
-      await create(unfinished);
-      // PGlite makes its files writable for everybody, regardless of the umask.
-      await restrictToOwner(unfinished);
-      renameSync(unfinished, database);
+    const isNew = !hasDatabase(folder);
+    if (isNew) {
+      for (const name of [NAME, `${NAME}.new`]) {
+        rmSync(join(folder, name), { recursive: true, force: true });
+      }
+      mkdirSync(database, { mode: 0o700 });
+      writeFileSync(join(database, UNFINISHED), '');
     }
-    return { database, release };
+    return {
+      database,
+      isNew,
+      async keep() {
+        // PGlite makes its files writable for everybody, regardless of the umask.
+        await restrictToOwner(database);
+        rmSync(join(database, UNFINISHED));
+      },
+      release,
+    };
   } catch (error) {
     release();
     throw unusable(folder, error);
@@ -101,7 +111,7 @@ async function lockFile(path: string, folder: string, log: Logger): Promise<() =
   return () => closeSync(fd);
 }
 
-function unusable(folder: string, error: unknown): VedetteError {
+export function unusable(folder: string, error: unknown): VedetteError {
   const why = messageOf(error).replaceAll(/\s+/g, ' ');
   const message = `the embedded database cannot be made in ${folder}: ${why}`;
   return new VedetteError('environment', 'STORE_FOLDER_UNUSABLE', message);

@@ -22,7 +22,7 @@ import {
   withRetries,
 } from '../transactions.ts';
 import { encodeParam, PARSERS } from '../values.ts';
-import { type DataFolder, openDataFolder } from './data-folder.ts';
+import { type DataFolder, openDataFolder, unusable } from './data-folder.ts';
 import { readTemplate } from './template.ts';
 
 interface PgliteParts {
@@ -50,15 +50,28 @@ export async function openPglite(folder: string | null, deps: PgliteParts): Prom
     );
   }
   const { clock, log } = deps;
-  const data = await openDataFolder(folder, log, async (path) => {
-    log.info({ folder }, 'creating the embedded database (first start only)');
-    const startMs = clock.monotonicMs();
-    await (await PGlite.create({ dataDir: path, ...(await fromTemplate()) })).close();
-    log.info(
-      { tookMs: Math.round(clock.monotonicMs() - startMs) },
-      'created the embedded database',
-    );
-  });
+  const data = await openDataFolder(folder, log);
+  if (!data.isNew) return openExisting(folder, data, deps);
+  log.info({ folder }, 'creating the embedded database (first start only)');
+  const startMs = clock.monotonicMs();
+  try {
+    const options = { dataDir: data.database, parsers: PARSERS, ...(await fromTemplate()) };
+    const db = await PGlite.create(options);
+    await data.keep();
+    const tookMs = Math.round(clock.monotonicMs() - startMs);
+    log.info({ tookMs }, 'created the embedded database');
+    return new PgliteStore(db, deps, data);
+  } catch (error) {
+    data.release();
+    throw unusable(folder, error);
+  }
+}
+
+async function openExisting(
+  folder: string,
+  data: DataFolder,
+  deps: PgliteParts,
+): Promise<PgliteStore> {
   try {
     const db = await PGlite.create({ dataDir: data.database, parsers: PARSERS });
     return new PgliteStore(db, deps, data);
