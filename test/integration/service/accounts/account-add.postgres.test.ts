@@ -17,10 +17,10 @@ const COMMIT = 'commit\0';
 
 /** Relays to PostgreSQL until the cut. Returns the URL of the relay. */
 async function cuttingRelay(databaseUrl: string, cut: Cut): Promise<string> {
-  const target = new URL(databaseUrl);
+  const { port, hostname } = new URL(databaseUrl);
   const server = await listening(
     createServer((client) => {
-      const upstream = connect(Number(target.port), target.hostname);
+      const upstream = connect(Number(port), hostname);
       const end = (): void => {
         client.destroy();
         upstream.destroy();
@@ -44,8 +44,9 @@ async function cuttingRelay(databaseUrl: string, cut: Cut): Promise<string> {
     }),
   );
   onTestFinished(() => server.close());
-  target.port = String(server.port);
-  return target.href;
+  const relay = new URL(databaseUrl);
+  relay.port = String(server.port);
+  return relay.href;
 }
 
 /** Adds the account through a relay that cuts the connection. */
