@@ -14,34 +14,24 @@ import { CHECKS_WITH_STATUS, type CheckFilter, checksMatching } from './check-fi
 
 export interface StoredCheck {
   readonly check: AnyCheck;
-  /** The token of a heartbeat; null for all other checks. */
-  readonly pingToken: string | null;
-  /** The time of a heartbeat's last ping; null before the first one, and for other checks. */
-  readonly lastPingAt: Date | null;
+  /** null for all checks that are no heartbeats. */
+  readonly heartbeat: HeartbeatOfCheck | null;
   readonly createdAt: Date;
   /** null until the first update. */
   readonly updatedAt: Date | null;
 }
 
-type CheckRow = Omit<StoredCheck, 'check' | 'pingToken' | 'lastPingAt'> & {
+type CheckRow = Omit<StoredCheck, 'check'> & {
   readonly id: string;
   readonly body: unknown;
   readonly groupId: number | null;
   readonly checkType: StoredCheckType;
-  readonly heartbeat: HeartbeatOfCheck | null;
 };
 
 const COLUMNS = `id, body, group_id, created_at, updated_at, check_type,
   ${HEARTBEAT_OF_CHECK}`;
 
-function storedCheckOf({
-  id,
-  body: stored,
-  groupId,
-  checkType,
-  heartbeat,
-  ...row
-}: CheckRow): StoredCheck {
+function storedCheckOf({ id, body: stored, groupId, checkType, ...row }: CheckRow): StoredCheck {
   // A body of an older release may lack fields, which get their defaults. A body of a newer release may have
   // further fields, which are dropped.
   const parsed =
@@ -50,9 +40,7 @@ function storedCheckOf({
       : parseTolerantly(checkBodySchema, stored);
   const body = parsed.ok ? parsed.value : (stored as AnyCheck);
   // The column has the group: deleting a group clears it there, but not in the body.
-  const { pingToken = null, lastPingMs = null } = heartbeat ?? {};
-  const lastPingAt = lastPingMs === null ? null : new Date(lastPingMs);
-  return { ...row, pingToken, lastPingAt, check: { ...body, id, groupId } };
+  return { ...row, check: { ...body, id, groupId } };
 }
 
 /** The parameters for the body and for the columns that repeat parts of it for queries. */

@@ -31,6 +31,7 @@ import type { Sql, Store } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
 import { givenFields } from '../http/resources/given-fields.ts';
 import { validBody } from '../http/resources/input-problems.ts';
+import { RESPONSE_ONLY } from './heartbeat-response.ts';
 import type { HeartbeatState } from './heartbeat-state-machine.ts';
 import type { PingThrottle } from './pings/ping-throttle.ts';
 import { newPingToken } from './pings/pings.ts';
@@ -64,9 +65,6 @@ export interface Heartbeats {
   /** Replaces the ping token; the old one stops working. */
   renewToken(key: AccountKey): Promise<CheckWithChannels>;
 }
-
-/** Read-only fields: ignored if an update sends them back. */
-const RESPONSE_ONLY = ['created_at', 'updated_at', 'alertChannels', 'warnings', 'lastPingAt'];
 
 export function createHeartbeats(parts: HeartbeatsParts): Heartbeats {
   const { store, clock, ids, throttle, allowance } = parts;

@@ -15,16 +15,16 @@ export function presentHeartbeat(
   baseUrl: string,
   viewer: Viewer,
 ): Record<string, unknown> {
-  const { check, pingToken, lastPingAt } = stored;
-  if (check.checkType !== 'HEARTBEAT' || pingToken === null) {
+  const { check, heartbeat: row } = stored;
+  if (check.checkType !== 'HEARTBEAT' || row === null) {
     throw new ServiceError(500, 'The check is not a heartbeat that can be pinged');
   }
-  const token = viewer.mayWrite ? pingToken : MASK;
+  const token = viewer.mayWrite ? row.pingToken : MASK;
   const { triggerIncident: _, heartbeat, ...fields } = check;
   return {
     ...fields,
     ...presentShared(stored, viewer),
-    lastPingAt: lastPingAt?.toISOString() ?? null,
+    lastPingAt: row.lastPingMs === null ? null : new Date(row.lastPingMs).toISOString(),
     heartbeat: { ...heartbeat, pingToken: token, pingUrl: `${baseUrl}/heartbeat/${token}` },
   };
 }

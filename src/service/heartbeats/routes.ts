@@ -6,7 +6,6 @@ import {
   heartbeatFields,
   rhythmFields,
 } from '../../model/check/heartbeat.ts';
-import { heartbeatResponse } from '../checks/check-schemas.ts';
 import type { Checks, CheckWithChannels } from '../checks/checks.ts';
 import { callerOf, keyOf } from '../http/access/authentication.ts';
 import { CONDITIONAL, CREATE, READ, WRITE } from '../http/access/route-roles.ts';
@@ -24,6 +23,7 @@ import { pageOf } from '../http/resources/cursor-paging.ts';
 import { preconditionOf } from '../http/resources/etag.ts';
 import { NO_CONTENT } from '../http/resources/parameters.ts';
 import { ignored, optionalFieldsOf } from '../http/resources/resource-schemas.ts';
+import { heartbeatResponse, RESPONSE_ONLY } from './heartbeat-response.ts';
 import type { Heartbeats } from './heartbeats.ts';
 import { presentHeartbeat } from './present-heartbeat.ts';
 
@@ -38,7 +38,7 @@ const response: z.ZodType<Record<string, unknown>> = heartbeatResponse;
 const created = z.strictObject({ ...heartbeatFields, ...ignored(['warnings']), checkType: type });
 const changes = z.strictObject({
   ...optionalFieldsOf(heartbeatFields),
-  ...ignored(['created_at', 'updated_at', 'alertChannels', 'warnings', 'lastPingAt']),
+  ...ignored(RESPONSE_ONLY),
   heartbeat: z
     .strictObject({ ...rhythmFields, ...ignored(['pingToken', 'pingUrl']) })
     .optional()

@@ -3,7 +3,7 @@ import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import type { HeartbeatPosition, HeartbeatState } from './heartbeat-state-machine.ts';
-import type { EarlyEvent } from './pings/early-pings.ts';
+import type { EarlyEvent } from './pings/early-ping-events.ts';
 
 /** A locked heartbeat with the fields of its check that it depends on. */
 export interface LockedHeartbeat {

@@ -9,7 +9,7 @@ import {
   judge,
   type TimeRange,
 } from './heartbeat-state-machine.ts';
-import { earlyEventOf } from './pings/early-pings.ts';
+import { earlyEventOf } from './pings/early-ping-events.ts';
 import { type HeartbeatStep, type LockedHeartbeat, putSteps } from './sql.ts';
 
 /** Alerts about heartbeats that fail or recover. Their checks are locked. */

@@ -48,14 +48,14 @@ describe('heartbeats while the database is restarted', () => {
   it('heartbeats accept pings while the database restarts', async () => {
     const { heartbeats, heartbeatEvents, heartbeatPings } = replica();
     const rhythm = { period: 1, periodUnit: 'DAYS', grace: 0, graceUnit: 'SECONDS' };
-    const { check, pingToken } = await heartbeats.create(
+    const { check, heartbeat } = await heartbeats.create(
       ACCOUNT,
       { name: 'Backup', heartbeat: rhythm },
       { autoAssignAlerts: true },
     );
     await server?.stop('immediate');
     let isAnswered = false;
-    const pinged = heartbeatPings.ping(pingToken ?? '', SENDER).finally(() => {
+    const pinged = heartbeatPings.ping(heartbeat?.pingToken ?? '', SENDER).finally(() => {
       isAnswered = true;
     });
     await expect(store().query('select 1')).rejects.toMatchObject({ kind: 'unavailable' });

@@ -1,6 +1,10 @@
 import type { Failure } from '../../../model/result/error-codes.ts';
 import { endpointText } from '../../../runtime/net/endpoint-text.ts';
-import { type DnsExchangeOptions, type Exchanged, exchange } from '../../net/dns/exchange.ts';
+import {
+  type DnsExchangeOptions,
+  type Exchanged,
+  exchange,
+} from '../../net/dns/exchange-with-fallback.ts';
 import type { Question } from '../../net/dns/message/query.ts';
 import { type Addresses, type Choice, chooseAddresses } from '../../net/permitted-addresses.ts';
 import type { Family } from '../../net/resolver.ts';

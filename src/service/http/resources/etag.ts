@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import { ServiceError } from '../../errors.ts';
 import { NEW_NAMES } from './deprecated-names.ts';
 import { sortedJson } from './sorted-json.ts';
+import { isStateField } from './state-fields.ts';
 import { withoutWarnings } from './warnings.ts';
 
 /** 132 bits of SHA-256, enough to exclude collisions. */
@@ -21,11 +22,10 @@ export type Precondition<Stored> = (...views: readonly Stored[]) => void;
 const STATE_CHARS = 11;
 
 /**
- * Fields that the service changes without a write by a user, such as the time of the last use. A further failure
- * of an error group is not among them: a user who archives a group must have seen it.
+ * State fields of several resources; those of one are declared with it. A further failure of an error group is not
+ * among them: a user who archives a group must have seen it.
  */
 const STATE_FIELDS: ReadonlySet<string> = new Set([
-  'lastPingAt',
   'lastSignInAt',
   'lastUsedAt',
   'rootCauseAnalyses',
@@ -50,9 +50,10 @@ export function etagOf(shown: unknown): string {
 function partsOf(shown: unknown): { readonly content: unknown; readonly state: object | null } {
   if (typeof shown !== 'object' || shown === null) return { content: shown, state: null };
   const entries = Object.entries(shown);
-  const changing = entries.filter(([name]) => STATE_FIELDS.has(name));
+  const isState = (name: string): boolean => STATE_FIELDS.has(name) || isStateField(name);
+  const changing = entries.filter(([name]) => isState(name));
   if (changing.length === 0) return { content: shown, state: null };
-  const lasting = entries.filter(([name]) => !STATE_FIELDS.has(name));
+  const lasting = entries.filter(([name]) => !isState(name));
   return { content: Object.fromEntries(lasting), state: Object.fromEntries(changing) };
 }
 

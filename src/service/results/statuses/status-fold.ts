@@ -1,14 +1,9 @@
 import { stateOfRun, withRun } from '../../../model/result/check-state.ts';
-import { detailOf } from '../../../model/result/result-summary.ts';
 import { runResultOf } from '../../../model/result/run-result.ts';
 import { certificateOf } from '../../../model/result/tls-facts.ts';
-import { cutText } from '../../../runtime/text/cut-text.ts';
 import type { ReceivedResult } from '../../../wire/v1/check-result.ts';
-import { knownFactsOf } from '../../error-groups/known-facts.ts';
-import type { CheckStatus, KnownState, LastError } from './sql.ts';
-
-/** UTF-8; the whole message is in the result. */
-const MAX_ERROR_BYTES = 500;
+import { lastErrorOf, laterError } from './last-error.ts';
+import type { CheckStatus, KnownState } from './sql.ts';
 
 /**
  * Computes the status of a check after new FINALs, and its state. FINALs that arrived too late to decide the
@@ -109,30 +104,9 @@ function ownStatusOf(final: ReceivedResult): CheckStatus {
     sslDaysRemaining: daysRemaining,
     sslSlotMs: daysRemaining === null ? null : final.checkRunId,
     lastResponseTime: run,
-    lastError: errorOf(final),
+    lastError: lastErrorOf(final),
     known: OUTDATED,
   };
-}
-
-function errorOf(final: ReceivedResult): LastError | null {
-  if (stateOfRun(runResultOf(final)) !== 'failing') return null;
-  const message = knownFactsOf(final)?.rawErrorMessage ?? null;
-  return {
-    code: detailOf(final)?.requestErrorCode ?? null,
-    message: message === null ? null : cutText(message, MAX_ERROR_BYTES),
-    location: final.runLocation,
-    slotMs: final.checkRunId,
-  };
-}
-
-/** Returns the error of the later slot; for the same slot, that of the location that sorts first. */
-function laterError(one: LastError | null, other: LastError | null): LastError | null {
-  if (one === null || other === null) return one ?? other;
-  if (one.slotMs !== other.slotMs) return one.slotMs > other.slotMs ? one : other;
-  // The location may have made a retry of another location's run, too.
-  const orderOf = ({ location, code, message }: LastError): string =>
-    JSON.stringify([location, code, message]);
-  return orderOf(one) < orderOf(other) ? one : other;
 }
 
 function daysRemainingOf(final: ReceivedResult): number | null {

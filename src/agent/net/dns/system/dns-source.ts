@@ -2,8 +2,8 @@ import { RCODE, rcodeName } from '../../../../model/check/assertions/response-co
 import type { Failure } from '../../../../model/result/error-codes.ts';
 import type { Family } from '../../resolver.ts';
 import { addressesIn, addressType } from '../address-answer.ts';
-import type { Answered, DnsExchangeOptions } from '../exchange.ts';
 import { errorCodeOf, serverText } from '../exchange-failures.ts';
+import type { Answered, DnsExchangeOptions } from '../exchange-with-fallback.ts';
 import { displayName } from '../message/names.ts';
 import { askNameServers, type NameServers } from './name-servers.ts';
 import { foundOrNull, lookupFailure, type Missed, type SourceResult } from './source-result.ts';

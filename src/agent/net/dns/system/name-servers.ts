@@ -1,12 +1,12 @@
 import { RCODE } from '../../../../model/check/assertions/response-codes.ts';
 import type { Failure } from '../../../../model/result/error-codes.ts';
-import { type Answered, type DnsExchangeOptions, exchange } from '../exchange.ts';
 import {
   type ExchangeFailed,
   exchangeFailed,
   questionText,
   type ServerAddress,
 } from '../exchange-failures.ts';
+import { type Answered, type DnsExchangeOptions, exchange } from '../exchange-with-fallback.ts';
 import type { Question } from '../message/query.ts';
 
 export interface NameServers {

@@ -1,6 +1,9 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Exchanged, exchange } from '../../../../../src/agent/net/dns/exchange.ts';
+import {
+  type Exchanged,
+  exchange,
+} from '../../../../../src/agent/net/dns/exchange-with-fallback.ts';
 import { logText, makeContext } from '../../../../support/agent/probe-context.ts';
 import { FakeClock, settle } from '../../../../support/fake-clock.ts';
 import {
