@@ -180,7 +180,7 @@ export const TYPE_SCHEMAS: Readonly<Record<RunnableCheckType, TypeSchemas>> = {
   ICMP: schemasOf('ICMP'),
 };
 
-/** What no schema of a new check can say. */
+/** A rule for new checks that their JSON Schema cannot express. */
 export const NEEDS_LOCATION =
   'A new check needs at least one location: in `privateLocations`, as `["office"]`, or in `locations` (400).';
 

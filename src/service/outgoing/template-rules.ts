@@ -12,7 +12,7 @@ const MAX_TAGS = 200;
 const MAX_BRACKETS = 200;
 /** The most parts of `a.b.c`; the names of variables have no dots. */
 const MAX_PATH_PARTS = 8;
-/** Of a message of the parser that is one line. */
+/** Maximum length of a parser message that has one line. */
 const MAX_PROBLEM_CHARS = 100;
 /** In JSON, where a tag is the last value of an object. */
 const TOO_MANY_BRACES = /(?<!\{)\{\{(?!\{)[^{}]*\}\}\}/;
