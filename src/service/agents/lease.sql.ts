@@ -16,6 +16,8 @@ export interface AgentFacts {
   readonly running: number;
   readonly queued: number;
   readonly refused: KnownAgent['refused'];
+  /** Of the last complete answer, whose checks are on the agent's disk; 0 before the first. */
+  readonly revision: number;
   readonly leaseMs: number;
   /** null if the agent does not report it. */
   readonly clockAheadMs: number | null;
@@ -26,7 +28,8 @@ export interface AgentFacts {
 const FACTS = `version = $4, running = least($5::bigint, 2147483647)::int,
   queued = least($6::bigint, 2147483647)::int, refused = $7::jsonb,
   lease_until = now() + $8::float8 * interval '1 millisecond', last_seen_at = now(),
-  clock_ahead_ms = $9::bigint, health = $10::jsonb`;
+  clock_ahead_ms = $9::bigint, health = $10::jsonb,
+  known_revision = greatest(agents.known_revision, $11::bigint)`;
 
 function factsOf(key: AgentKey, facts: AgentFacts): readonly unknown[] {
   return [
@@ -40,6 +43,7 @@ function factsOf(key: AgentKey, facts: AgentFacts): readonly unknown[] {
     facts.leaseMs,
     facts.clockAheadMs,
     facts.health === null ? null : jsonText(facts.health),
+    facts.revision,
   ];
 }
 
@@ -66,9 +70,9 @@ export async function renewLeases(
     // Locks in the order of ids: two such statements cannot deadlock.
     `with asked as materialized (
        select * from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::text[],
-         $8::bigint[], $9::bigint[], $10::text[], $11::float8[], $12::bigint[], $13::text[]) with ordinality
+         $8::bigint[], $9::bigint[], $10::text[], $11::float8[], $12::bigint[], $13::text[], $14::bigint[]) with ordinality
          as asked (id, instance_id, epoch, capabilities, concurrency, version, running, queued, refused,
-         lease_ms, clock_ahead_ms, health, n)
+         lease_ms, clock_ahead_ms, health, revision, n)
      ), held as materialized (
        select asked.n from agents a join asked on asked.id = a.id
        where a.location_id = $1 and a.instance_id = asked.instance_id and a.epoch = asked.epoch
@@ -80,7 +84,8 @@ export async function renewLeases(
          running = least(asked.running, 2147483647)::int,
          queued = least(asked.queued, 2147483647)::int, refused = asked.refused::jsonb,
          lease_until = now() + asked.lease_ms * interval '1 millisecond', last_seen_at = now(),
-         clock_ahead_ms = asked.clock_ahead_ms, health = asked.health::jsonb
+         clock_ahead_ms = asked.clock_ahead_ms, health = asked.health::jsonb,
+         known_revision = greatest(a.known_revision, asked.revision)
        from asked join held on held.n = asked.n where a.location_id = $1 and a.id = asked.id
      )
      select n from held`,
@@ -98,6 +103,7 @@ export async function renewLeases(
       column(({ facts }) => facts.leaseMs),
       column(({ facts }) => facts.clockAheadMs),
       column(({ facts }) => (facts.health === null ? null : jsonText(facts.health))),
+      column(({ facts }) => facts.revision),
     ],
   );
   const held = new Set(rows.map(({ n }) => n));
@@ -135,7 +141,7 @@ export async function changeAgent(
   { facts, ...key }: AgentKey & { readonly facts: AgentFacts },
 ): Promise<void> {
   await sql.query(
-    `update agents set ${FACTS}, capabilities = $11::jsonb, concurrency = $12::int
+    `update agents set ${FACTS}, capabilities = $12::jsonb, concurrency = $13::int
      where location_id = $1 and id = $2 and instance_id = $3 and lease_until is not null`,
     [...factsOf(key, facts), jsonText(facts.capabilities), facts.concurrency],
   );
@@ -156,12 +162,14 @@ export async function acquireLease(
 ): Promise<number> {
   const rows = await sql.query<{ epoch: number }>(
     `insert into agents (account_id, location_id, id, instance_id, version, running, queued,
-       refused, lease_until, clock_ahead_ms, health, capabilities, concurrency, epoch)
-     values ($13, $1, $2, $3, $4, least($5::bigint, 2147483647)::int,
+       refused, lease_until, clock_ahead_ms, health, known_revision, capabilities, concurrency,
+       epoch)
+     values ($14, $1, $2, $3, $4, least($5::bigint, 2147483647)::int,
        least($6::bigint, 2147483647)::int, $7::jsonb,
-       now() + $8::float8 * interval '1 millisecond', $9::bigint, $10::jsonb, $11::jsonb, $12::int, 1)
+       now() + $8::float8 * interval '1 millisecond', $9::bigint, $10::jsonb, $11::bigint,
+       $12::jsonb, $13::int, 1)
      on conflict (location_id, id) do update set ${FACTS}, instance_id = $3,
-       capabilities = $11::jsonb, concurrency = $12::int, epoch = agents.epoch + 1
+       capabilities = $12::jsonb, concurrency = $13::int, epoch = agents.epoch + 1
      returning epoch`,
     [...factsOf(key, facts), jsonText(facts.capabilities), facts.concurrency, accountId],
   );

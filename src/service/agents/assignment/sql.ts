@@ -81,7 +81,8 @@ export interface NewAssignment extends AgentAssignment {
  * that gets a check is responsible for its slots from where the previous agent stopped. The first agent
  * is responsible from the end of its lease at the latest: until then the check is in transit, and no agent
  * is responsible for slots that are due before it arrives. An agent that was killed before it saved the
- * check gets it again (`answerFromAssignmentOn`).
+ * check gets it again (`answerFromAssignmentOn`). An agent that loses a check before it confirmed with a
+ * poll that it has it on disk leaves all its slots to the next.
  *
  * A check that was dropped and assigned again before its agent polled is not in transit: the agent still
  * runs it, and gives up the slots that are due and have not begun when the answer arrives.
@@ -104,14 +105,14 @@ export async function putAssignments(
   await sql.query(
     `insert into assignments (location_id, account_id, revision, check_id, agent_id, agent_epoch,
        unassigned_reason, period_ms, phase_ms, stride, stride_index, check_revision, answered_until,
-       first_assigned_at)
+       first_assigned_at, assigned_revision)
      select $1, $2, $3::bigint, one.*, case when agent_id is not null then coalesce((
          select case when exists (
              select from assignment_tombstones t where t.location_id = $1 and t.agent_id = g.id
                and t.check_id = one.check_id and t.created_at >= g.last_seen_at)
            then now() else greatest(g.lease_until, now()) end
          from agents g where g.location_id = $1 and g.id = one.agent_id), now()) end,
-       case when agent_id is not null then now() end
+       case when agent_id is not null then now() end, $3::bigint
      from unnest($4::text[], $5::text[], $6::bigint[], $7::text[], $8::int[], $9::int[], $10::int[],
        $11::int[], $12::bigint[]) as one (check_id, agent_id, agent_epoch, unassigned_reason,
        period_ms, phase_ms, stride, stride_index, check_revision)
@@ -126,8 +127,16 @@ export async function putAssignments(
            then coalesce(assignments.answered_until, excluded.answered_until)
          when assignments.agent_id = excluded.agent_id then assignments.answered_until
          else coalesce((
-           select case when g.lease_until is null then g.last_seen_at else now() end
+           select least(
+             case when g.lease_until is null then g.last_seen_at else now() end,
+             -- The agent may not have received the check: it is responsible for nothing.
+             case when g.known_revision < assignments.assigned_revision
+               then assignments.answered_until end)
            from agents g where g.location_id = $1 and g.id = assignments.agent_id), now())
+       end,
+       assigned_revision = case
+         when assignments.agent_id = excluded.agent_id then assignments.assigned_revision
+         else excluded.assigned_revision
        end,
        first_assigned_at = case
          when assignments.agent_id = excluded.agent_id then assignments.first_assigned_at

@@ -275,6 +275,61 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       expect(answeredUntil(other)).toBeGreaterThanOrEqual(seenMs);
     });
 
+    it('are answered for from their first assignment if the agent was killed before it saved them, and the answer to its next process was lost', async () => {
+      const fixture = fixtureOf();
+      await fixture.addCheck('ping');
+      const killed = fixture.agent('agent-a');
+      await killed.look();
+      await fixture.assigner.pass();
+      const assignedMs = await timeIn(fixture, `(select first_assigned_at from assignments)`);
+      await killed.look();
+      await fixture.agent('agent-a', { instanceId: 'agent-a-2' }).ask();
+      await fixture.silence('agent-a');
+      await fixture.assigner.pass();
+      expect(await ownersOf(fixture)).toEqual(new Map([['ping', '- no_live_agent']]));
+      const third = fixture.agent('agent-a', { instanceId: 'agent-a-3' });
+      await third.look();
+      await fixture.assigner.pass();
+      await third.look();
+      expect(answeredUntil(third)).toBe(assignedMs);
+    });
+
+    it('that an agent lost before it had them on disk are answered for from where the agent before it stopped', async () => {
+      const fixture = fixtureOf();
+      await fixture.addCheck('ping');
+      const first = fixture.agent('agent-a');
+      await first.look();
+      await fixture.assigner.pass();
+      await first.look();
+      await first.look();
+      await first.release();
+      const second = fixture.agent('agent-b');
+      await second.look();
+      await fixture.assigner.pass();
+      const stoppedMs = await timeIn(fixture, `(select answered_until from assignments)`);
+      // It received the check, and was killed before it saved it and polled again.
+      await second.look();
+      expect(answeredUntil(second)).toBe(stoppedMs);
+      await fixture.silence('agent-b');
+      const third = fixture.agent('agent-c');
+      await third.look();
+      await fixture.assigner.pass();
+      await third.look();
+      expect(answeredUntil(third)).toBe(stoppedMs);
+      // The next poll confirms that it has them: it answers for them from then on.
+      await third.look();
+      const seenMs = await timeIn(
+        fixture,
+        `(select last_seen_at from agents where id = 'agent-c')`,
+      );
+      await fixture.silence('agent-c');
+      const fourth = fixture.agent('agent-d');
+      await fourth.look();
+      await fixture.assigner.pass();
+      await fourth.look();
+      expect(answeredUntil(fourth)).toBe(seenMs);
+    });
+
     it.each([
       { polls: 'still has them', time: ASSIGNED_AT },
       { polls: 'was told that they are gone', time: LEASE_END },
