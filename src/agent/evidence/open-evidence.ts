@@ -102,7 +102,7 @@ const TOO_SLOW = `looking for tcpdump and traceroute took longer than ${SEARCH_L
  * | state | entered by | tracer and capturer |
  * |---|---|---|
  * | searching | – | say that the agent is still looking for them |
- * | ended | the search, its limit, the signal of the options or `close` | those found, or why there are none |
+ * | ended | the search, its limit, an abort or `close` | those found, or why there are none |
  * | closed | `close` | traces end |
  */
 class ProgramSearch {

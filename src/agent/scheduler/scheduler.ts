@@ -60,7 +60,7 @@ export interface SchedulerOptions {
  * Starts every check at its slots (src/model/README.md, "When checks run").
  *
  * | State | Ticks | Slots | Leaves the state on |
- * |----------|----------------------------|--------------------------------------|-------------------|
+ * |---|---|---|---|
  * | idle | no | ignored, also after start() | start(), drain() |
  * | running | at each slot, every second | started, or reported as missed | drain() |
  * | draining | every second, for liveness | none start; waiting ones are missed | last run's end |

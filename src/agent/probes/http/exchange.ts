@@ -76,12 +76,12 @@ export function runExchange(
 }
 
 /**
- * | state    | meaning                                      | leaves when                            |
- * |----------|----------------------------------------------|----------------------------------------|
- * | head     | waiting for the response's head              | it arrives: body; an end: ended        |
- * | body     | reading                                      | it is complete or breaks: ended        |
- * | ended    | connection closed, decoder still working     | its queue is empty: settled            |
- * | settled  | the promise is resolved                      | never                                  |
+ * | state    | meaning                                   | leaves when                            |
+ * |----------|-------------------------------------------|----------------------------------------|
+ * | head     | waiting for the response's head           | it arrives: body; an end: ended        |
+ * | body     | reading                                   | it is complete or breaks: ended        |
+ * | ended    | connection closed, decoder still working  | its queue is empty: settled            |
+ * | settled  | the promise is resolved                   | never                                  |
  */
 type State = 'head' | 'body' | 'ended' | 'settled';
 
