@@ -6,11 +6,12 @@ import { hostHasIpv6 } from './net/address-family.ts';
 import { openTransport } from './probes/icmp/open-transport.ts';
 import type { EchoReceiver } from './probes/icmp/ping-transport.ts';
 
-/** For a test socket that is closed at once. */
+/** Receives nothing: for a test socket that is closed at once. */
 const NOBODY: EchoReceiver = { reply() {}, error() {}, broken() {} };
 
 /**
- * The capabilities of this process on this machine: the service assigns only checks that need no others.
+ * The capabilities of this process on this machine: the service assigns only checks that need no
+ * others.
  *
  * @param captures whether packets can be captured now: read by each poll
  */

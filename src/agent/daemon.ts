@@ -39,26 +39,26 @@ export interface DaemonParts {
   readonly secrets: Pick<AgentSecrets, 'take' | 'admit' | 'missing'>;
   /** null for no diagnostic passes. */
   readonly evidence: EvidenceBudget | null;
-  /** Gets every result, after the backend. */
+  /** Called with every result, after the backend. */
   readonly onResult?: ((result: CheckResult) => void) | undefined;
   /** No run starts before this resolves; checks are read meanwhile. */
   readonly ready: Promise<void>;
 }
 
-/** Variable names in one log line. */
+/** Maximum number of variable names in a log line. */
 const MAX_MISSING_LOGGED = 20;
 /** Missed slots reported between two yields to the event loop. */
 const MISSED_PER_YIELD = 100;
-/** Longest wait of slots for the current assignment, milliseconds. */
+/** Maximum delay of slots for the current assignment, milliseconds. */
 const ASK_LIMIT_MS = 5_000;
 /** The time for remaining deliveries after the last run, milliseconds. */
 const FLUSH_LIMIT_MS = 5_000;
-/** The lease expires by itself if this is too short. */
+/** Time limit of the release, milliseconds. After it the lease expires by itself. */
 const RELEASE_LIMIT_MS = 3_000;
 
 /**
- * Runs the checks of the backend's source and sends the results to the backend, from the first set of
- * checks until a stop signal; see main.ts for its states.
+ * Runs the checks of the backend's source and sends the results to the backend, from the first set
+ * of checks until a stop signal; see main.ts for its states.
  */
 export class Daemon implements RunProgress {
   readonly #parts: DaemonParts;
@@ -73,11 +73,11 @@ export class Daemon implements RunProgress {
   #location = '';
   /** Resolves when all sets and runs from the source are applied, in their order. */
   #applied: Promise<void>;
-  /** Undefined variables of templates, as last logged. */
+  /** Undefined variables of templates in the last log line about them. */
   #loggedMissing = '';
   /** Aborts when no run may start any more. */
   readonly #draining = new AbortController();
-  /** Resolves when all missed slots from before are reported. */
+  /** Resolves when all missed slots of the previous process are reported. */
   #missedReported: Promise<void> = Promise.resolve();
 
   constructor(parts: DaemonParts) {
@@ -168,8 +168,8 @@ export class Daemon implements RunProgress {
   /**
    * Resolves when `stopping` has aborted and all runs have ended.
    *
-   * @throws VedetteError where the source cannot go on, and any error of the backend's work; all runs
-   *   have ended by then
+   * @throws VedetteError where the source cannot go on, and any error of the backend's work; all
+   *   runs have ended by then
    */
   async run(stop: Pick<StopSignals, 'stopping' | 'now' | 'request'>): Promise<void> {
     const { backend, log, secrets } = this.#parts;
@@ -182,14 +182,14 @@ export class Daemon implements RunProgress {
       stop.request('result delivery failed');
     });
     try {
-      // Stops at once even when the source blocks (a file on a dead mount).
+      // Stops at once even if the source blocks (a file on a dead mount).
       await endOrAbort(
         backend.source.watch(
           {
             onChecks: (set) => this.#applyInOrder(() => this.#take(set)),
             onRun: (run) =>
               this.#applyInOrder(async () => {
-                // Its check may be missing from the set.
+                // The check of the run may be missing from the set.
                 await secrets.admit(run.check);
                 this.#runOnce(run);
               }),
@@ -239,7 +239,7 @@ export class Daemon implements RunProgress {
     this.#proxyUrl = set.proxyUrl;
     this.#location = set.location;
     const active = set.checks.filter(({ activated }) => activated);
-    // The last value of a deactivated check would look current.
+    // Not those of deactivated checks: their last values would look current.
     metrics.setChecks(active);
     this.probes.setChecks(set.checks);
     this.#scheduler.setChecks(active, set.rotations, set, set.answered);
@@ -359,7 +359,7 @@ export class Daemon implements RunProgress {
     await probesEnded;
   }
 
-  /** Has a limit of its own: aborted runs report results, too. */
+  /** Has its own time limit: aborted runs report results, too. */
   async #close(now: AbortSignal): Promise<void> {
     const { clock, backend, log } = this.#parts;
     // Results that are saved nowhere get the whole grace.

@@ -29,10 +29,10 @@ import type { AgentSecrets } from './secrets/agent-secrets.ts';
 
 export interface AgentParts {
   readonly config: AgentConfig;
-  /** Opens what the agent works for, once health is served. */
+  /** Opens the backend, once health is served. */
   readonly openBackend: OpenBackend;
   readonly log: Logger;
-  /** The log is scrubbed by it, too. */
+  /** They scrub the log, too. */
   readonly secrets: AgentSecrets;
   readonly reports: ErrorReports;
   readonly stop: StopSignals;
@@ -49,8 +49,8 @@ export interface AgentParts {
  * | running | the first check set | 200 |
  * | draining | `stop.stopping`, or the source cannot go on | 503 |
  *
- * @throws VedetteError where the health port or the backend cannot be opened, the first check set is
- *   invalid, or the source cannot go on
+ * @throws VedetteError where the health port or the backend cannot be opened, the first check set
+ *   is invalid, or the source cannot go on
  */
 export async function runAgent(parts: AgentParts): Promise<void> {
   const { config, log, secrets, reports, stop } = parts;
@@ -72,7 +72,7 @@ export async function runAgent(parts: AgentParts): Promise<void> {
   try {
     log.info({ port: server.port, version: VERSION }, 'health and metrics are served');
     parts.onListening(server.port);
-    // Backend and daemon need each other: the backend reads the runs only later.
+    // Backend and daemon depend on each other: the backend reads the daemon's runs only later.
     let daemon: Daemon | null = null;
     const runs: RunProgress = {
       get running() {

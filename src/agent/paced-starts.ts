@@ -4,13 +4,13 @@ import { sleep } from '../runtime/wait.ts';
 
 /** Maximum time from the first start to the last. */
 const MAX_SPREAD_MS = 200;
-/** A start takes less: a longer pause is useless. */
+/** Maximum pause between two starts, each of which takes less time. */
 const MAX_GAP_MS = 5;
 
 /**
- * Runs all items, started one after the other and evenly spread: started at once, the work of each
- * would make the times of the others longer. Yields to the event loop between two starts, even if
- * it is late. An aborted signal ends the pauses. Settles like Promise.all, after all have started.
+ * Starts all items one after the other, evenly spread: if they started at once, the work of each
+ * would lengthen the times of the others. Yields to the event loop between two starts, even if it
+ * is late. An aborted signal ends the pauses. Settles like Promise.all, after all have started.
  */
 export async function runPaced<Item>(
   items: readonly Item[],

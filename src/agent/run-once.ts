@@ -18,11 +18,11 @@ import type { CheckSet } from './source/check-source.ts';
 export interface RunOnceOptions {
   readonly set: Pick<CheckSet, 'checks' | 'clientCertificates'>;
   readonly config: RunConfig;
-  /** false: each check is tried once, and its retryStrategy is ignored. */
+  /** If false, each check has one attempt, and its retryStrategy is ignored. */
   readonly retries: boolean;
   readonly location: string;
   readonly log: Logger;
-  /** Has the set's variables. */
+  /** The secrets, which already contain the set's variables. */
   readonly secrets: AgentSecrets;
   /** Ends active runs at once, as missed (`agent_stopped`). */
   readonly signal: AbortSignal;
@@ -33,8 +33,8 @@ export interface RunOnceOptions {
 }
 
 /**
- * Runs each check of the set once, at most `config.concurrency` of them working at a time. Warms up
- * first and paces the starts: no check's times include the work of others.
+ * Runs each check of the set once, with at most `config.concurrency` working runs. Warms up first
+ * and paces the starts, so that no check's times include the work of others.
  */
 export async function runOnce(options: RunOnceOptions): Promise<void> {
   const { set, config, retries, location, log, secrets, signal } = options;

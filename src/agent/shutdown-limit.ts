@@ -1,7 +1,7 @@
 import type { Clock } from '../runtime/clock.ts';
 
-/** For what is under way after the grace or a second signal, milliseconds. */
-const LAST_WORD_MS = 1_000;
+/** Milliseconds for operations in progress after the grace, or after a second signal. */
+const FINAL_LIMIT_MS = 1_000;
 
 interface ShutdownLimit {
   readonly signal: AbortSignal;
@@ -10,9 +10,9 @@ interface ShutdownLimit {
 }
 
 /**
- * Aborts after `limitMs` (null: never), and at the latest LAST_WORD_MS after `now`.
+ * Aborts after `limitMs` (null: never), and at the latest FINAL_LIMIT_MS after `now`.
  *
- * @param now the grace has passed, or somebody does not want to wait
+ * @param now aborts when the grace has passed, or at a second signal
  */
 export function shutdownLimit(
   clock: Clock,
@@ -22,7 +22,7 @@ export function shutdownLimit(
   const limit = new AbortController();
   const end = (): void => limit.abort();
   const cancels = limitMs === null ? [] : [clock.after(limitMs, end)];
-  const hurry = (): void => void cancels.push(clock.after(LAST_WORD_MS, end));
+  const hurry = (): void => void cancels.push(clock.after(FINAL_LIMIT_MS, end));
   if (now.aborted) hurry();
   else now.addEventListener('abort', hurry, { once: true });
   return {

@@ -136,7 +136,7 @@ function patternOf(assertion: Assertion): string | null {
   return field === null ? null : assertion[field];
 }
 
-/** Case-insensitive; joins repeated fields of the same name (RFC 9110 5.3). */
+/** The value of a header by its case-insensitive name; repeated fields joined (RFC 9110 5.3). */
 function headerText(
   headers: Readonly<Record<string, string | readonly string[]>>,
   name: string,
@@ -148,7 +148,7 @@ function headerText(
   return values.length === 0 ? null : values.join(', ');
 }
 
-/** Facts of the connection; the others are the certificate's. */
+/** Properties of the connection; the others are properties of the certificate. */
 const OF_CONNECTION: ReadonlySet<string> = new Set(['protocol', 'cipher', 'authorized']);
 
 function certificateValue(facts: TlsFacts | null, property: string): AssertionInput {

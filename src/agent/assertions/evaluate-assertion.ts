@@ -37,8 +37,8 @@ export interface OutcomeError {
 }
 
 /**
- * The outcome as a result shows it. Masks only what depends on the response: the author of the
- * check wrote the rest, and a mask in it would confirm a guess at a secret.
+ * The outcome as a result shows it. Masks only the parts that depend on the response: the author of
+ * the check wrote the rest, and a mask in it would confirm a guess at a secret.
  */
 export function shownOutcome(
   { actual, error }: Outcome,
@@ -175,7 +175,7 @@ function jsonOutcome(
   return matchesOutcome(assertion, holds, select(query, document));
 }
 
-/** Passes if all matches pass; the first that fails decides. No match is null. */
+/** Passes if all matches pass; reports the first that fails. No match counts as null. */
 function matchesOutcome(
   assertion: Assertion,
   holds: Predicate,
@@ -195,7 +195,7 @@ function matchesOutcome(
   return { actual: previewOf(count === 1 ? shown[0] : shown), error: null };
 }
 
-/** Whether all values are valid against the schema; the first that decides is shown. */
+/** Whether all values are valid against the schema; reports the first that decides. */
 function schemaOutcome(assertion: Assertion, values: Iterable<unknown>): Outcome {
   const schema = compileJsonSchema(assertion.target);
   if (typeof schema === 'string') {
@@ -218,7 +218,7 @@ function schemaOutcome(assertion: Assertion, values: Iterable<unknown>): Outcome
     const start = `expected ${phrase} to be valid against the JSON Schema, but `;
     return { actual, error: { start, end: { kind: 'parts', parts } } };
   }
-  // No match is null.
+  // No match counts as null.
   return count === 0 ? schemaOutcome(assertion, [null]) : { actual: previewOf(last), error: null };
 }
 
@@ -245,7 +245,7 @@ function invalid(what: string, expression: string, problem: string): Outcome {
   return failedAssertion(`the ${what} ${quoted(expression)} is not valid: ${problem}`);
 }
 
-/** @param message contains nothing of the response */
+/** @param message must contain nothing of the response, since it is not masked */
 export function failedAssertion(message: string): Outcome {
   return { actual: null, error: { start: message, end: null } };
 }

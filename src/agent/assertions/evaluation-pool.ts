@@ -21,17 +21,17 @@ export interface PoolStep {
 
 /**
  * - `cancelled`: the signal aborted, or the pool was closed
- * - `crowded`: it waited too long; `hadItsTime`: whether the worker had CPU time for all of the longest
- *   wait, null if unknown
+ * - `crowded`: it waited too long; `hadItsTime`: whether the worker had CPU time for all of the
+ *   longest wait, null if unknown
  */
 export type PoolReply =
   | ThreadReply
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'crowded'; readonly hadItsTime: boolean | null };
 
-/** The expressions of one response. */
+/** The evaluation of the expressions of one response. */
 interface Evaluation {
-  /** The time of the workers that they have used so far. */
+  /** Milliseconds of the workers that they have used so far. */
   usedMs: number;
 }
 
@@ -60,15 +60,15 @@ interface Lane {
 
 /** Time limit of a user's regular expression or JSONPath (src/model/README.md, "Assertions"). */
 export const PATTERN_LIMIT_MS = 100;
-/** The share of the limit that an expression has in the quick lane. */
+/** Time limit in the quick lane, as a share of the full limit. */
 const TRIAL_SHARE = 0.2;
-/** How many limits an expression may take in the slow lane, if the agent gets little CPU. */
+/** Maximum duration in the slow lane, in full limits, if the agent gets little CPU. */
 const MAX_STRETCH = 20;
-/** How long an expression may wait that exceeded the full limit the last time. */
+/** Maximum wait of an expression that exceeded the full limit the last time. */
 const MAX_KNOWN_WAIT_MS = 2000;
-/** The same for others of a response that used its share: a waiting run occupies a permit. */
+/** Maximum wait of others of a response that used its share: a waiting run occupies a permit. */
 const MAX_WAIT_MS = 10_000;
-/** The share of a response of the workers, as a multiple of the limit. */
+/** A response's share of the workers' time, in full limits. */
 const SHARE_LIMITS = 2;
 const MAX_KNOWN_SLOW = 1000;
 /** Parsing a larger document takes so long that it goes to the slow lane directly. */
@@ -80,8 +80,8 @@ const MAX_QUICK_CHARS = 1024 * 1024;
  * limit, and goes there directly the next time.
  *
  * The slow lane prefers expressions that never exceeded the full limit and, among these, those of
- * the response that has used the workers least: even if many expressions are slow at once, any other
- * waits for at most one of each response. An expression that waits too long is rejected.
+ * the response that has used the workers least: even if many expressions are slow at once, any
+ * other waits for at most one of each response. Rejects an expression that waits too long.
  */
 export class EvaluationPool {
   readonly #options: PoolOptions;
@@ -195,13 +195,13 @@ export class EvaluationPool {
   }
 
   #remember(task: Task, reply: ThreadReply): void {
-    // Another document may have been the reason: the next one gets a trial again.
+    // The document may have been the reason: with the next one, the expression gets a trial again.
     if (reply.kind !== 'too-slow') this.#strikes.delete(task.key);
-    // With too little CPU time nothing is known about the expression.
+    // Too little CPU time shows nothing about the expression.
     else if (reply.hadItsTime !== false) this.#strikes.set(task.key, this.#strikesOf(task) + 1);
   }
 
-  /** The next task, the oldest of equals. Rejects those that waited too long. */
+  /** The next task; of equal ones the oldest. Rejects those that waited too long. */
   #next(lane: Lane): Task | null {
     const nowMs = this.#options.clock.monotonicMs();
     let best: Task | null = null;

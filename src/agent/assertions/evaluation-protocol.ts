@@ -12,19 +12,19 @@ export interface WorkerStep {
   readonly text: string | null;
   /** Limit in CPU time, if the kernel reports it. */
   readonly limitMs: number;
-  /** Upper bound of the time on the clock for which it runs to get that much CPU time. */
+  /** Maximum wall-clock milliseconds for which it runs to get that much CPU time. */
   readonly maxMs: number;
 }
 
 /** The first message of a worker. */
 export interface WorkerReady {
-  /** The file of the kernel with its CPU time; null if there is none. */
+  /** The kernel's file with the worker's CPU time; null if there is none. */
   readonly schedstat: string | null;
 }
 
 export interface WorkerReply {
   readonly step: number;
-  /** null: it was stopped at its limit. */
+  /** null if the evaluation was stopped at its limit. */
   readonly outcome: Outcome | null;
   /** Whether it then had used all of its limit in CPU time; null if unknown. */
   readonly hadItsTime: boolean | null;

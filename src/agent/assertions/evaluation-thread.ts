@@ -29,12 +29,12 @@ export interface ThreadOptions {
   readonly schedstat: string;
 }
 
-/** Well above what the largest allowed document takes, together with 100 ms of work. */
+/** Well above the needs of the largest allowed document and of 100 ms of work. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 1024, stackSizeMb: 16 };
 
 /**
- * Between two checks of the main thread, in limits: the worker's own timeout usually comes first,
- * unless the worker gets no CPU.
+ * Interval of the checks by the main thread, in limits: the worker's own timeout usually fires
+ * first, unless the worker gets no CPU.
  */
 const WATCH_LIMITS = 2;
 /** Starting and parsing the largest document take a few seconds on a slow machine. */
@@ -66,7 +66,7 @@ export class EvaluationThread {
   #step = 0;
   /** The kernel's file of the worker: undefined before the worker runs, null if there is none. */
   #schedstat: string | null | undefined;
-  /** CPU time of the current worker when it was last read. */
+  /** CPU time of the current worker at the last reading. */
   #workerCpuMs = 0;
   /** CPU time of the workers that have ended. */
   #endedCpuMs = 0;
@@ -110,7 +110,7 @@ export class EvaluationThread {
     return this.#endedCpuMs + this.#workerCpuMs;
   }
 
-  /** Called when no step is waiting. */
+  /** Call it when no step is waiting: frees the memory of a large document. */
   rest(): void {
     if ((this.#document?.length ?? 0) > MAX_IDLE_CHARS) this.#end();
   }

@@ -17,7 +17,7 @@ import { jsonProblem } from './json-size.ts';
 
 const { running, schedstat } = workerData as WorkerStart;
 
-/** The time of the next run, as a multiple of what it needs if it gets as much CPU as the last. */
+/** The time of the next run, as a multiple of its need with the last run's share of the CPU. */
 const SPARES = [1.5, Number.POSITIVE_INFINITY];
 
 let text = '';

@@ -37,7 +37,7 @@ export class InlineBudget {
     return this.#parsed.outcome;
   }
 
-  /** The JSON text of a response that is an object, made once for all assertions on it. */
+  /** The JSON text of a response that is an object, serialized once for all assertions on it. */
   textOf(value: unknown): string {
     if (this.#stringified === null || this.#stringified.value !== value) {
       this.#stringified = { value, text: JSON.stringify(value) };

@@ -16,12 +16,12 @@ export function compileJsonSchema(text: string): JsonSchema | string {
   return compiled.getOrMake(text, () => parseJsonSchema(text));
 }
 
-/** In one message. */
+/** Maximum number of mismatches in a message. */
 const MAX_SHOWN = 5;
-/** How many errors of the validator are read; the others are only counted. */
+/** Maximum number of errors of the validator to read; the others are only counted. */
 const MAX_UNITS = 10_000;
 
-/** They only say that a part fails, whose own error follows. */
+/** Keywords whose errors only report that a part fails; the error of the part follows. */
 const WRAPPERS: ReadonlySet<string> = new Set([
   '$ref',
   'additionalItems',
@@ -37,9 +37,9 @@ const WRAPPERS: ReadonlySet<string> = new Set([
   'unevaluatedItems',
   'unevaluatedProperties',
 ]);
-/** None of their parts is the one that was meant. */
+/** Keywords with alternatives: the one that the author meant is unknown. */
 const ALTERNATIVES: ReadonlySet<string> = new Set(['anyOf', 'oneOf']);
-/** Their errors begin with the number that the response has. */
+/** Keywords whose errors begin with a number of the response. */
 const NUMBER_KEYWORDS: ReadonlySet<string> = new Set([
   'exclusiveMaximum',
   'exclusiveMinimum',
@@ -49,8 +49,8 @@ const NUMBER_KEYWORDS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The first places where a value does not meet the schema, by JSON pointer (RFC 6901), as parts of a
- * message; none if it is valid. Takes as long as the schema requires: the caller sets a limit.
+ * The first mismatches of a value with the schema, by JSON pointer (RFC 6901), as parts of a
+ * message; none if it is valid. Has no time limit: the caller sets one.
  */
 export function mismatchesOf(schema: JsonSchema, value: unknown): readonly MessagePart[] {
   const units = errorsOf(schema, value);
@@ -76,13 +76,13 @@ function errorsOf({ schema, draft, lookup }: JsonSchema, value: unknown): readon
   try {
     return validate(value, schema, draft, lookup, false).errors;
   } catch (thrown) {
-    // The library passes errors on as arguments, of which there may be too many.
+    // The library spreads errors as arguments, of which there may be too many.
     if (!(thrown instanceof RangeError)) throw thrown;
     return validate(value, schema, draft, lookup, true).errors;
   }
 }
 
-/** Parts from the schema are not masked; pointers and numbers come from the response. */
+/** Parts from the schema are not masked; pointers and numbers from the response are. */
 function partsOf({ instanceLocation, keyword, error }: OutputUnit): readonly MessagePart[] {
   const pointer = decoded(instanceLocation.replace(/^#/, ''));
   const where = pointer === '' ? plain('at the top') : ofResponse(shortenedToChars(pointer));

@@ -3,7 +3,7 @@
  * worker, if a thread's heap overflows in JSON.parse.
  */
 const MAX_HEAP_BYTES = 400 * 1024 * 1024;
-/** Shorter texts cannot exceed it. */
+/** Shorter texts cannot exceed MAX_HEAP_BYTES. */
 const MIN_COUNTED_CHARS = 4 * 1024 * 1024;
 
 /** Measured on V8: an empty list or object takes 40 to 60 bytes, a short member about the same. */

@@ -8,7 +8,7 @@ import { LruCache } from '../../runtime/lru-cache.ts';
 interface Shape {
   /** Ways through the pattern from one start, not counting those that depend on n. */
   readonly paths: number;
-  /** How many unbounded repetitions multiply. */
+  /** The number of unbounded repetitions whose counts multiply. */
   readonly degree: number;
   /** The maximum of single characters, classes and positions that one way compares. */
   readonly atoms: number;
@@ -71,7 +71,7 @@ interface Reader {
   readonly pattern: string;
   at: number;
   prefix: string;
-  /** Only literal characters so far. */
+  /** Whether all atoms so far are literal characters. */
   prefixOpen: boolean;
 }
 

@@ -3,7 +3,9 @@ import { LruCache } from '../../runtime/lru-cache.ts';
 
 const compiled = new LruCache<RegExp | string>(500);
 
-/** The compiled regular expression (ECMAScript, with flags at its start), or the problem with it. */
+/**
+ * The compiled regular expression (ECMAScript, with flags at its start), or the problem with it.
+ */
 export function compilePattern(text: string): RegExp | string {
   return compiled.getOrMake(text, () => parsePattern(text));
 }

@@ -1,9 +1,9 @@
 import { cutText } from '../../runtime/text/cut-text.ts';
 import { MARGIN_CHARS } from '../secrets/cut-scrubbed.ts';
 
-/** The length of `actual` in an assertion's result (src/model/README.md, "Assertions"). */
+/** Maximum length of `actual` in an assertion's result (src/model/README.md, "Assertions"). */
 export const MAX_ACTUAL_BYTES = 10 * 1024;
-/** Before scrubbing, which needs the margin. */
+/** Maximum length before scrubbing, which needs the margin. */
 const MAX_PREVIEW_BYTES = MAX_ACTUAL_BYTES + MARGIN_CHARS;
 
 const MAX_DEPTH = 200;

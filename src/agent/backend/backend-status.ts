@@ -10,8 +10,8 @@ export interface BackendStatus {
   /** Epoch milliseconds; null if there is no service, or it has not answered. See ServiceClient. */
   readonly lastContactMs: number | null;
   /**
-   * How far this machine's clock is ahead of the service's, milliseconds; below 0 it is behind. null
-   * if there is no service, or it has not answered.
+   * How far this machine's clock is ahead of the service's, milliseconds; below 0 it is behind.
+   * null if there is no service, or it has not answered.
    */
   readonly clockAheadMs: number | null;
 }

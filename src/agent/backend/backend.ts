@@ -27,15 +27,17 @@ export interface Backend {
   readonly outlivesProcess: boolean;
   readonly status: () => BackendStatus;
   /**
-   * The slots that the previous process left unanswered, up to the instant (epoch milliseconds) from
-   * which this one runs the plan. Called once, after the first set.
+   * The slots that the previous process left unanswered, up to the instant (epoch milliseconds)
+   * from which this one runs the plan. Called once, after the first set.
    */
   leftBefore(startMs: number): readonly MissedSlots[];
-  /** All of them are reported to the sink: from now on the ledger has only this process's slots. */
+  /**
+   * Call it when these slots are reported: from then on the ledger has only this process's slots.
+   */
   ledgerIsOurs(): void;
   /**
-   * The process was suspended from this moment until now: polls for its assignments if other agents may have
-   * the checks by now. null if no poll is needed.
+   * Call it after the process was suspended since this moment: polls for the assignments if other
+   * agents may have the checks by now. null if no poll is needed.
    *
    * @returns resolves when the source has answered or the service has refused; may never resolve
    */
@@ -44,11 +46,16 @@ export interface Backend {
   runEnded(runId: string, outcome: OneOffOutcome): void;
   /** The outcome of a trial that the source passed on with `onTrial`. */
   trialEnded(trialId: string, outcome: TrialOutcome): void;
-  /** Works beside the runs, until the signal aborts. */
+  /** Does the backend's work in parallel with the runs, until the signal aborts. */
   work(signal: AbortSignal): Promise<void>;
-  /** To be called when no further run starts: releases the checks to other agents. Never rejects. */
+  /**
+   * To be called when no further run starts: releases the checks to other agents. Never rejects.
+   */
   release(signal: AbortSignal): Promise<void>;
-  /** To be called after the last run and `work`: delivers results until the signal aborts, and closes everything. */
+  /**
+   * To be called after the last run and `work`: delivers results until the signal aborts, and
+   * closes everything.
+   */
   close(signal: AbortSignal): Promise<void>;
 }
 
@@ -68,7 +75,10 @@ export interface BackendParts {
     'dropped' | 'missed' | 'spoolDropped' | 'uploaded' | 'rejected' | 'totals' | 'maxLatenessMs'
   >;
   readonly runs: RunProgress;
-  /** Reports whether packets can be captured on this machine, which is known only after a long search. */
+  /**
+   * Reports whether packets can be captured on this machine, which is known only after a long
+   * search.
+   */
   readonly captures: Promise<() => boolean>;
   readonly reports: Pick<ErrorReports, 'run' | 'flush'>;
   readonly secrets: Pick<AgentSecrets, 'scrubber'>;

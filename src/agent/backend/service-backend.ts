@@ -22,9 +22,9 @@ import { createServiceHandover } from './retry-handover.ts';
 
 export interface ServiceBackendOptions {
   readonly work: ServiceWork;
-  /** Runs at once. */
+  /** Maximum number of working runs. */
   readonly concurrency: number;
-  /** Gets all results too; null for nobody. */
+  /** A second sink for all results; null if there is none. */
   readonly alsoTo: ResultSink | null;
 }
 
@@ -37,16 +37,16 @@ const DATA_NAMES = [
   'crash-reports.json',
   'spool',
 ];
-/** Yields to the event loop after this many. */
+/** Yields to the event loop after this many missed slots. */
 const MISSED_PER_YIELD = 100;
 const KEY_REFRESH_MS = 10_000;
 /** The limit at the end of the process: a failing disk must not use up the time for uploads. */
 const DISK_LIMIT_MS = 2_000;
 
 /**
- * For a service: it assigns the checks and receives what the spool contains.
+ * Opens the backend for a service, which assigns the checks and receives the records of the spool.
  *
- * @throws VedetteError where DATA_DIR cannot be used
+ * @throws VedetteError if DATA_DIR cannot be used
  */
 export async function openServiceBackend(
   { work, concurrency, alsoTo }: ServiceBackendOptions,

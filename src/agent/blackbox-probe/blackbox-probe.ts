@@ -17,7 +17,7 @@ export interface ProbeRequest {
   readonly query: URLSearchParams;
   /** The header X-Prometheus-Scrape-Timeout-Seconds; null without it. */
   readonly timeoutSeconds: string | null;
-  /** Aborts when the client is gone. */
+  /** Aborts when the client closes the connection. */
   readonly signal: AbortSignal;
 }
 
@@ -30,9 +30,9 @@ const MARGIN_MS = 500;
 const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
 /**
- * `GET /probe`: runs a check of the check file once, with the target of the request, and answers with its
- * metrics (src/agent/README.md, "Probes for Prometheus"). Like trials, probes leave nothing behind: no
- * result, no retries, no evidence. Bounded in number and in time.
+ * `GET /probe`: runs a check of the check file once, with the target of the request, and answers
+ * with its metrics (src/agent/README.md, "Probes for Prometheus"). Like trials, probes send no
+ * result, make no retries and gather no evidence. Bounded in number and in time.
  */
 export class BlackboxProbe {
   readonly #parts: RunnerParts;
@@ -49,7 +49,7 @@ export class BlackboxProbe {
 
   /** The checks that are modules from now on, deactivated ones included. */
   setChecks(checks: readonly Check[]): void {
-    // A module of the exporter may be called `icmp`, which no id can be: its check has that as its name.
+    // By name too: `icmp`, a usual module of the exporter, cannot be an id.
     this.#modules = new Map([
       ...checks.toReversed().map((check) => [check.name, check] as const),
       ...checks.map((check) => [check.id, check] as const),
@@ -128,7 +128,7 @@ export class BlackboxProbe {
           // One attempt: Prometheus asks again soon.
           check: { ...check, retryStrategy: null, doubleCheck: false },
           slotMs: clock.wallMs(),
-          // A run with a sequence id is not a slot that could be skipped or missed.
+          // With a sequence id, the run is not that of a slot, which could be skipped or missed.
           sequenceId: randomUUID(),
           retriesMade: 0,
           firstStartedAtMs: null,
@@ -158,7 +158,7 @@ export class BlackboxProbe {
   }
 }
 
-/** For people, with the headings of the exporter. The job log masks secrets, as in every result. */
+/** Text for users, with the headings of the exporter. The job log is scrubbed, as in results. */
 function debugText(result: CheckResult | null, metrics: string): string {
   const entries = result === null ? [] : (detailOf(result)?.jobLog ?? []);
   const lines = entries.map(
@@ -174,7 +174,7 @@ function debugText(result: CheckResult | null, metrics: string): string {
   ].join('\n');
 }
 
-/** null if the header is wrong. */
+/** Milliseconds; null if the header is invalid. */
 function limitMsOf(timeoutSeconds: string | null): number | null {
   if (timeoutSeconds === null) return MAX_PROBE_MS;
   const timeoutMs = Number(timeoutSeconds) * 1000;

@@ -7,9 +7,9 @@ import { tlsFactsOf } from '../../model/result/tls-facts.ts';
 import { labelsText, metricText } from '../../runtime/metrics/exposition.ts';
 import { addressHash, probedAddress } from './probed-address.ts';
 
-/** One probe. Without a result its time limit ended it. */
+/** One probe, which its time limit ended if there is no result. */
 export interface EndedProbe {
-  /** With the target that was probed. */
+  /** The check with the target that was probed. */
   readonly check: Check;
   readonly result: CheckResult | null;
   readonly durationMs: number;
@@ -32,8 +32,8 @@ const CONTENT_SOURCES: ReadonlySet<string> = new Set([
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The metrics of one probe, with the names that the blackbox exporter has for them
- * (src/agent/README.md, "Probes for Prometheus"). Phases that an attempt did not reach are 0, as there.
+ * The metrics of one probe, with the names of the blackbox exporter (src/agent/README.md, "Probes
+ * for Prometheus"). As in the exporter, phases that an attempt did not reach are 0.
  */
 export function probeMetricsText(probe: EndedProbe): string {
   const { check, result, durationMs } = probe;
@@ -212,7 +212,7 @@ function lookup(result: CheckResult | null): number {
   return (ms ?? 0) / 1000;
 }
 
-/** The last response asks for a further request. */
+/** Whether the last response is a redirect. */
 function isRedirect(response: HttpResponse | null): boolean {
   const isAsking = REDIRECT_STATUSES.has(response?.status ?? 0);
   return isAsking && header(response, 'location') !== null;

@@ -8,16 +8,17 @@ import { targetOfRequest } from '../metrics/check-labels.ts';
 
 export type Retargeted =
   | { readonly ok: true; readonly check: Check }
-  /** One line for the client. */
+  /** A line for the client. */
   | { readonly ok: false; readonly problem: string };
 
 const MAX_TARGET_CHARS = 2048;
 
 /**
- * The check with another target: the URL of URL and API checks, host and port of TCP, the name server of
- * DNS, the host of ICMP checks. Nobody can have a secret of the check sent to a target of their choice:
- * with credentials, templates or scripts (which read variables) it takes only its own scheme, host
- * and port. Literal data and bodies are no secrets: results do not mask them either.
+ * The check with another target: the URL of URL and API checks, host and port of TCP, the name
+ * server of DNS, the host of ICMP checks. A client must not have secrets of the check sent to a
+ * target of its choice: a check with credentials, templates or scripts (which read variables)
+ * accepts only its own scheme, host and port. Literal data and bodies are not secret: results do
+ * not mask them either.
  */
 export function withTarget(check: Check, target: string): Retargeted {
   const refuse = (problem: string): Retargeted => ({ ok: false, problem });

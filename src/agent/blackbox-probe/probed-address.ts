@@ -4,7 +4,8 @@ import type { CheckResult } from '../../model/result/result.ts';
 import { withoutBrackets } from '../../runtime/net/endpoint-text.ts';
 
 /**
- * The address that a run used or tried. If nothing was reached and the target is an address, the target.
+ * The address that a run used or tried; the target itself if nothing was reached and it is an
+ * address.
  *
  * @param result null if the run was ended by its time limit
  * @returns null if none is known
@@ -31,7 +32,7 @@ function hostOfRequest(request: Check['request']): string {
   return 'query' in request ? (request.nameServer ?? '') : withoutBrackets(request.hostname);
 }
 
-/** Of an IP address the FNV-1a hash (32 bits) of its bytes, by which the exporter shows that it changed. */
+/** The 32-bit FNV-1a hash of an address's bytes, by which the exporter shows that it changed. */
 export function addressHash(address: string): number {
   let hash = 0x811c9dc5;
   for (const byte of bytesOf(address)) hash = Math.imul(hash ^ byte, 0x01000193) >>> 0;

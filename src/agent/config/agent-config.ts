@@ -19,9 +19,9 @@ import { VARIABLES } from './variables.ts';
 
 export type { Environment };
 
-/** For running checks, with or without the daemon. */
+/** The configuration for running checks, with or without the daemon. */
 export interface RunConfig {
-  /** Runs at once, 1..1000. */
+  /** Maximum number of working runs, 1..1000. */
   readonly concurrency: number;
   readonly connectivityTargets: readonly ConnectivityTarget[];
   readonly deniedNetworks: readonly Network[];
@@ -32,7 +32,7 @@ export interface RunConfig {
   readonly operatorVariables: OperatorVariables;
   /** Whether scripts of checks run. */
   readonly executeScripts: boolean;
-  /** Scripts at once, 1..64. */
+  /** Maximum number of scripts that run at once, 1..64. */
   readonly scriptWorkers: number;
 }
 
@@ -64,14 +64,14 @@ export interface FileWork {
   } | null;
 }
 
-/** For a service: it sends the checks, and results wait for it in the spool. */
+/** With a service: it sends the checks, and results wait for it in the spool. */
 export interface ServiceWork {
   readonly kind: 'service';
   readonly serviceUrl: URL;
   readonly key: KeySource;
-  /** For the agent's own traffic. */
+  /** The proxies for the agent's own traffic. */
   readonly proxies: Proxies;
-  /** Allowed for parts of artifacts, beside the service's own origin. */
+  /** Origins for parts of artifacts, in addition to the service's. */
   readonly artifactOrigins: readonly string[];
   /** null: everything stays in memory. */
   readonly dataDir: string | null;
@@ -108,13 +108,13 @@ export const ENVIRONMENT_OF = {
   agent: ENVIRONMENT,
 } as const satisfies Record<string, readonly VariableRow[]>;
 
-/** Not read without a service. */
+/** Variables that an agent without a service does not read. */
 const FOR_A_SERVICE = [VARIABLES.apiKey, VARIABLES.apiKeyFile];
 
 const MIB = 1024 * 1024;
 
 const OWN_NAMES = ENVIRONMENT.map(({ name }) => name);
-/** The proxies' names are similar to many others (FTP_PROXY, GOPROXY). */
+/** Names whose misspellings are refused. Many others are like the proxies' (FTP_PROXY, GOPROXY). */
 const GUARDED_NAMES = OWN_NAMES.filter((name) => !name.endsWith('_PROXY'));
 
 /**
@@ -246,7 +246,7 @@ function readOperatorVariables(env: Environment): OperatorVariables {
   };
 }
 
-/** Names in VARIABLES_FROM_ENV are no typos, however similar to one of ours. */
+/** Names in VARIABLES_FROM_ENV are not misspellings, however similar to one of ours. */
 function namesThatAreNoSlips(env: Environment): readonly string[] {
   return [...OWN_NAMES, ...readVariable(env, VARIABLES.variablesFromEnv)];
 }

@@ -9,8 +9,8 @@ export type CaFile =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Reads the file of NODE_EXTRA_CA_CERTS, or says why Node would not use it. Node itself only prints a
- * warning, and then every check of a host with a certificate of that authority fails.
+ * Reads the file of NODE_EXTRA_CA_CERTS, or returns why Node would not use it. Node itself only
+ * prints a warning, and then every check of a host with a certificate of that authority fails.
  */
 export function readCaFile(path: string): CaFile {
   const refuse = (problem: string): CaFile => ({ ok: false, problem });

@@ -7,8 +7,8 @@ import { locationKey } from './parsers.ts';
 export interface KeySource {
   readonly current: string;
   /**
-   * Reads the file again. `unusable`: it cannot be read or contains no key, and the last key stays in
-   * use.
+   * Reads the file again. `unusable`: it cannot be read or contains no key, and the last key stays
+   * in use.
    */
   refresh(): Promise<KeyChange>;
 }
@@ -23,7 +23,7 @@ export function fixedKey(key: string): KeySource {
 }
 
 /**
- * The key in a file, as orchestrators mount secrets, and replace them.
+ * The key in a file, such as a secret that an orchestrator mounts and replaces.
  *
  * @throws VedetteError of kind `config` and code CONFIG_INVALID, with one line that names the file
  */

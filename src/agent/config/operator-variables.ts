@@ -7,16 +7,18 @@ import { messageOf, systemCodeOf, VedetteError } from '../../runtime/errors.ts';
 import { quoted } from '../../runtime/text/quoted.ts';
 import type { VariableTarget } from './variable-targets.ts';
 
-/** From the environment, and from VARIABLES_DIR. */
+/** Maximum number of variables from the environment, and of those from VARIABLES_DIR. */
 export const MAX_OPERATOR_VARIABLES = 500;
 
 /** Variables that the operator gives to the templates of checks; the service never gets them. */
 export interface OperatorVariables {
-  /** By name, from the start. */
+  /** The values by name; they do not change while the agent runs. */
   readonly fromEnv: ReadonlyMap<string, string>;
-  /** With one file per value; null for none. */
+  /** The folder with one file per value; null if there is none. */
   readonly folder: string | null;
-  /** By name: the only targets of a value; a value without an entry may be sent to any. */
+  /**
+   * The only targets of each value, by name; a value without an entry may be sent to any target.
+   */
   readonly targets: ReadonlyMap<string, readonly VariableTarget[]>;
 }
 

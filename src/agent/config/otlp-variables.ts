@@ -8,7 +8,7 @@ export type NamedTexts = Readonly<Record<string, string>>;
 
 const MAX_PAIRS = 64;
 const MAX_INTERVAL_MS = 3_600_000;
-/** Headers that every request already has, or that concern a single connection: the client throws for some. */
+/** Headers that requests already have, or that concern a connection: the client throws for some. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'content-encoding',
@@ -24,8 +24,9 @@ const OWN_HEADERS: ReadonlySet<string> = new Set([
 const variable = <Value>(row: Variable<Value>): Variable<Value> => row;
 
 /**
- * Export by OTLP: src/agent/README.md, "Export by OTLP". Names that begin with OTEL are those of the
- * OpenTelemetry specification ("Environment Variable Specification", "OpenTelemetry Protocol Exporter").
+ * Export by OTLP: src/agent/README.md, "Export by OTLP". Names that begin with OTEL are those of
+ * the OpenTelemetry specification ("Environment Variable Specification", "OpenTelemetry Protocol
+ * Exporter").
  */
 export const OTLP_VARIABLES = {
   otlpEndpoint: variable<string | null>({

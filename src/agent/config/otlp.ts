@@ -25,7 +25,8 @@ const SHORTEST_KEY_CHARS = 16;
 
 /**
  * @returns null if nothing is exported
- * @throws VedetteError of code CONFIG_CONFLICT for traces without an endpoint, and like readVariable
+ * @throws VedetteError of code CONFIG_CONFLICT for traces without an endpoint, and like
+ *   readVariable
  */
 export function readOtlp(env: Environment): OtlpConfig | null {
   const endpoint = readVariable(env, OTLP_VARIABLES.otlpEndpoint);
@@ -51,7 +52,9 @@ export function readOtlp(env: Environment): OtlpConfig | null {
   };
 }
 
-/** The credentials in a configuration: of its headers, also without their scheme, and of proxies. */
+/**
+ * The credentials in a configuration: of its headers, also without their scheme, and of proxies.
+ */
 export function secretsOfOtlp({ headers, proxies }: OtlpConfig): readonly string[] {
   const ofHeaders = Object.entries(headers)
     .filter(([name, value]) => isSensitiveHeader(name) || value.length >= SHORTEST_KEY_CHARS)

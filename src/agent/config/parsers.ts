@@ -26,8 +26,8 @@ export function hostAndPort(text: string): Parsed<ConnectivityTarget> {
 }
 
 /**
- * The service's address: http or https, perhaps with a path, without credentials, query and fragment. A refused
- * one is shown without its credentials.
+ * The service's address: http or https, with or without a path, without credentials, query and
+ * fragment. A refused address is shown without its credentials.
  */
 export function serviceUrl(text: string): Parsed<URL> {
   const refused = { ok: false, culprit: withoutCredentials(text) } as const;

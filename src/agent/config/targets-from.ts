@@ -37,10 +37,10 @@ export const TARGETS_FROM_VARIABLE: Variable<readonly TargetsFrom[]> = {
   },
 };
 
-/** The files that Prometheus takes, too. */
+/** The extensions that Prometheus accepts. */
 const EXTENSIONS: readonly string[] = ['.json', '.yml', '.yaml'];
 
-/** What may be a key in the queries of URLs, as it is written and decoded. */
+/** Values in the queries of URLs that may be keys, as written and decoded. */
 export function secretsOfTargetsFrom(rules: readonly TargetsFrom[]): readonly string[] {
   const values = rules.flatMap(({ document }) => {
     if (document.kind === 'file') return [];

@@ -9,7 +9,7 @@ import { hostKey } from '../../runtime/net/host-names.ts';
 /** One entry of VARIABLE_TARGETS: a target to which the value of a variable may be sent. */
 export interface VariableTarget {
   readonly name: string;
-  /** As `hostKey` writes it; with `isBelow` it stands for all names below it, and not for itself. */
+  /** In the form of `hostKey`. With `isBelow` it matches all names below it, and not itself. */
   readonly host: string;
   readonly isBelow: boolean;
   /** null: any. */
@@ -29,8 +29,8 @@ const ENTRY = /^([^@]*)@(\*\.)?(\[[^\]]+\]|[^:[\]*@/\s]+)(?::(\d{1,5}))?$/;
 const { hostname: hostnameSchema, port: portSchema } = tcpRequestSchema.shape;
 
 /**
- * `NAME@host`, `NAME@host:port`, `NAME@*.host`: see VARIABLE_TARGETS. A refused entry may begin with a
- * value (a shell expanded `$NAME@host`): it is shown only where it begins with a name.
+ * `NAME@host`, `NAME@host:port`, `NAME@*.host`: see VARIABLE_TARGETS. A refused entry may begin
+ * with a value (a shell expanded `$NAME@host`), so it is shown only if it begins with a name.
  */
 export function variableTarget(text: string): Parsed<VariableTarget> {
   const at = text.indexOf('@');

@@ -38,11 +38,11 @@ const CODES: ReadonlySet<string> = new Set([
   'ABORT_ERR',
 ]);
 
-/** Those of Node (and of OpenSSL by way of it), of undici, and of Node's HTTP parser. */
+/** Codes of Node (also those of OpenSSL in Node), of undici, and of Node's HTTP parser. */
 const CODE_OF_A_LIBRARY = /^(ERR|UND_ERR|HPE)_[A-Z0-9_]{1,50}$/;
 const OWN_CODE = /^[A-Z][A-Z0-9_]{0,63}$/;
 
-/** The class of a thrown value that is no error. */
+/** The class for thrown values that are not errors. */
 const NO_ERROR = 'NotAnError';
 const MAX_PROTOTYPES = 20;
 
@@ -65,7 +65,7 @@ export function codeOf(thrown: unknown): string | null {
   if (!isObject(thrown) || !('code' in thrown)) return null;
   const { code } = thrown;
   if (typeof code !== 'string') return null;
-  // Our own are constants of the source.
+  // Our own codes are constants of the source.
   const isKnown =
     thrown instanceof VedetteError
       ? OWN_CODE.test(code)

@@ -44,7 +44,7 @@ export function confirmed(frames: readonly ReportedFrame[], sources: Sources): F
   });
 }
 
-/** Reads the files of the frames, one after the other: checks are running beside it. */
+/** Reads the files of the frames, one after the other, since checks run at the same time. */
 export async function sourcesOf(frames: readonly ReportedFrame[]): Promise<Sources> {
   const sources = new Map<string, Source>();
   for (const path of pathsOf(frames)) {
@@ -60,7 +60,7 @@ export async function sourcesOf(frames: readonly ReportedFrame[]): Promise<Sourc
   return sources;
 }
 
-/** The same for a process that is about to end. */
+/** Like `sourcesOf`, synchronously, for a process that is about to end. */
 export function sourcesNow(frames: readonly ReportedFrame[]): Sources {
   const sources = new Map<string, Source>();
   for (const path of pathsOf(frames)) {
@@ -101,7 +101,7 @@ function hasPosition(text: string, line: number, column: number): boolean {
   return line > 0 && column <= (end < 0 ? text.length : end) - start + 1;
 }
 
-/** The part of the name that is in the source: `run` for `Sender.run` if the class is in another file. */
+/** The part of a name that is in the source: `run` of `Sender.run` if the class is elsewhere. */
 function nameIn(text: string, reported: string | null): string | null {
   if (reported === null) return null;
   const plain = reported.replace(/ \[as .*$/, '');

@@ -83,7 +83,7 @@ export class CrashFile {
     if (left.length === 0) await this.#write();
   }
 
-  /** Writes it at once, while nothing else runs: the process is about to end. Never throws. */
+  /** Writes a crash synchronously, since the process is about to end. Never throws. */
   add(crash: Crash): void {
     const { dataDir } = this.#options;
     this.#crashes = merged([...(this.#crashes ?? this.#readNow()), crash]);
@@ -102,7 +102,7 @@ export class CrashFile {
     }
   }
 
-  /** The service has them, or refused them for good. */
+  /** Removes crashes that the service has accepted or permanently refused. */
   async forget(settled: readonly Crash[]): Promise<void> {
     this.#crashes = this.crashes.filter((crash) => !settled.includes(crash));
     await this.#write();
@@ -150,7 +150,7 @@ export class CrashFile {
   }
 }
 
-/** For an agent that reports nothing: crashes of earlier processes must not be sent later either. */
+/** Removes the crashes of earlier processes, for an agent that reports nothing. */
 export async function removeCrashReports({ dataDir, log }: CrashFileOptions): Promise<void> {
   const file = join(dataDir, NAME);
   try {

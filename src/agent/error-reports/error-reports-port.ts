@@ -10,7 +10,7 @@ export interface ErrorReports {
   /** Reports any thrown value, within about a minute. Takes little time and never throws. */
   note(error: unknown): void;
   /**
-   * The same for an error that ends the process. It is on disk when this returns: the next process
+   * Reports an error that ends the process. It is on disk when this returns: the next process
    * reports it if this one cannot.
    */
   recordCrash(error: unknown): void;

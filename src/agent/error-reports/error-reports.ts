@@ -25,7 +25,7 @@ const GATHER_MS = 5_000;
 /** The least time between two requests. */
 const PACE_MS = 60_000;
 const TIMEOUT_MS = 15_000;
-/** Maximum bytes of the reports in a request before the last one, which cannot double them. */
+/** Adds reports to a request until they have this many bytes. A single report has fewer. */
 const MAX_BYTES = MAX_REQUEST_BYTES / 2;
 /** The time limit of all requests at the end of the process together. */
 const FLUSH_LIMIT_MS = 2_000;
@@ -35,7 +35,7 @@ export function createErrorReports(options: ErrorReportsOptions): ErrorReports {
   return new Reporter(options);
 }
 
-/** One request. `settled`: the service has taken or refused it for good; else `putBack`. */
+/** One request. `settled`: the service has accepted or permanently refused it; else `putBack`. */
 interface Batch {
   readonly sender: CrashedProcess;
   readonly reports: readonly ErrorReport[];
@@ -53,7 +53,7 @@ class Reporter implements ErrorReports {
   readonly #noted = new WeakMap<object, string>();
   readonly #recorded = new WeakSet<object>();
   #parts: ReportingParts | null = null;
-  /** Whether the last request failed: a minute ago or less while something waits. */
+  /** Whether the last request failed. */
   #hasFailed = false;
   #wake = (): void => {};
 
@@ -128,7 +128,7 @@ class Reporter implements ErrorReports {
 
   async #sendRest(signal: AbortSignal): Promise<void> {
     const parts = this.#parts;
-    // Another attempt so soon would only delay the end.
+    // Another request right after a failure would only delay the end.
     if (parts === null || this.#hasFailed) return;
     for (let request = 0; request < MAX_LAST_REQUESTS && this.#hasSome; request += 1) {
       if (!(await this.#send(parts, FLUSH_LIMIT_MS, signal)).isTaken) return;
@@ -236,7 +236,7 @@ class Reporter implements ErrorReports {
   }
 }
 
-/** Not where the agent's first poll is still to come, or is refused for now. */
+/** False if the agent's first poll is still to come, or is refused for now. */
 function isRefusedForGood({ kind, attributes }: ServiceFailure): boolean {
   return kind === 'refused' && attributes.reason !== 'unknown_agent';
 }

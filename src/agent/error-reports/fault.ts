@@ -26,8 +26,8 @@ const IDENTITY_FRAMES = 5;
 const ROOT = slashed(new URL('../../../', import.meta.url).href) ?? '/';
 
 /**
- * Reads the outermost error of a thrown value. Its causes are mostly in the same stack, and the causes
- * of a library contain its arguments.
+ * Reads the outermost error of a thrown value. Does not read its causes: most are in the same
+ * stack, and those of a library contain its arguments.
  */
 export function readFault(thrown: unknown): Fault {
   return { class: classOf(thrown), code: codeOf(thrown), frames: framesOf(thrown) };
@@ -38,7 +38,7 @@ export function faultKey({ class: name, code, frames }: Fault): string {
   return identity(name, code, frames);
 }
 
-/** The same for a reported or waiting fault. */
+/** The same key, for a reported or waiting fault. */
 export function keyOfReport({ class: name, code, stack }: ErrorReport): string {
   return identity(name, code, stack);
 }

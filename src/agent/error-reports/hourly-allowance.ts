@@ -1,7 +1,7 @@
 import { HOUR_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
-/** Keeps the load on the service small even if everything in an agent fails. */
+/** Limits the load on the service even if everything in an agent fails. */
 const REPORTS_AN_HOUR = 240;
 
 /** Limits the reports per hour. The hour begins with the first of them. */

@@ -15,7 +15,7 @@ export interface ReportedFrame {
 /** Both limit the work on a stack of any length. */
 const MAX_FRAME_CHARS = 32 * 1024;
 const MAX_LINES = 200;
-/** A longer line names no file that fits into a report. */
+/** The file of a longer line would not fit into a report. */
 const MAX_LINE_CHARS = 1000;
 /** The possible text before the message: the name of the error, a code in brackets, a colon. */
 const MAX_NAME_CHARS = 200;
@@ -28,8 +28,8 @@ const FILE = /^(?:dist|src|node_modules|node:)[\w@+./-]{1,200}$/;
  * The frames of the package at `root`, of its dependencies and of Node itself, innermost first, at
  * most MAX_STACK_FRAMES. Frames of all other files are left out, and so is evaluated code.
  *
- * A message may contain lines that look like frames. Where its end is not known, frames of Node are
- * left out too, since nothing can confirm them later.
+ * A message may contain lines that look like frames. If its end is not known, frames of Node are
+ * omitted too, since nothing can confirm them later.
  *
  * @param root as `slashed` gives it, with the slash at its end
  */
@@ -58,7 +58,10 @@ export function slashed(pathOrUrl: string): string | null {
   return /^(?:[A-Za-z]:)?\//.test(forward) ? forward : null;
 }
 
-/** The position at which the frames begin; null if the stack does not begin with the current message. */
+/**
+ * The position at which the frames begin; null if the stack does not begin with the current
+ * message.
+ */
 function endOfHeader(stack: string, message: string): number | null {
   const start = stack.slice(0, MAX_NAME_CHARS);
   const isWhole = (end: number): boolean => end === stack.length || stack[end] === '\n';
@@ -97,7 +100,7 @@ function fileOf(where: string, root: string): Pick<ReportedFrame, 'file' | 'path
     const file = path.slice(root.length);
     return /^(?:dist|src|node_modules)\//.test(file) ? { file, path } : null;
   }
-  // Installed for others, too: in a folder above.
+  // A package manager may install dependencies in a folder above.
   const above = path.indexOf('/node_modules/');
   if (above < 0 || !root.startsWith(path.slice(0, above + 1))) return null;
   return { file: path.slice(above + 1), path };

@@ -1,6 +1,6 @@
 import { type CountedFault, type Fault, faultKey } from './fault.ts';
 
-/** Kinds of errors that wait to be reported. */
+/** Maximum number of kinds of errors that wait to be reported. */
 const MAX_KINDS = 100;
 
 /** Errors that wait to be reported, each kind once with its count. Bounded. */
@@ -50,7 +50,7 @@ export class WaitingFaults {
 
 type Times = Pick<CountedFault, 'count' | 'firstAtMs' | 'lastAtMs'>;
 
-/** The wall clock may have been set between the two. */
+/** Joins two periods in any order: the wall clock may have been set between them. */
 function together(one: Times, other: Times): Times {
   return {
     count: one.count + other.count,

@@ -7,7 +7,7 @@ import type { Captured, CaptureFilter, CaptureOutcome, Capturer } from './captur
 import type { Tracer } from './traceroute/tracer.ts';
 import { tracerouteText } from './traceroute/traceroute-text.ts';
 
-/** EVIDENCE: the diagnostics after a failure. `with-secrets`: captures may contain secrets in clear text. */
+/** EVIDENCE: whether failures are diagnosed. `with-secrets`: captures may contain clear secrets. */
 export const EVIDENCE_MODES = ['on', 'off', 'with-secrets'] as const;
 export type EvidenceMode = (typeof EVIDENCE_MODES)[number];
 
@@ -42,8 +42,8 @@ export function isWorthEvidence(code: ErrorCode | null): boolean {
 export interface EvidenceAbout {
   readonly endpoint: Endpoint;
   /**
-   * Repeats the attempt during the capture. Resolves with its outcome, for example `passed`, at the latest
-   * soon after the signal. null if nothing is to be captured.
+   * Repeats the attempt during the capture. Resolves with its outcome, for example `passed`, soon
+   * after the signal at the latest. null if nothing is to be captured.
    */
   readonly repeat: ((signal: AbortSignal) => Promise<string>) | null;
 }
@@ -56,7 +56,7 @@ export interface Evidence {
   readonly notes: readonly string[];
 }
 
-/** The part of it that a result contains. */
+/** The part of the evidence that a result contains. */
 export interface ReportedEvidence {
   readonly traceroute: Traceroute | null;
   /** The path of the capture; null if there is none. */

@@ -11,9 +11,9 @@ import { endOrphans } from './orphans.ts';
 import { lackingTracer, openTracer } from './traceroute/open-tracer.ts';
 import type { Tracer } from './traceroute/tracer.ts';
 
-/** How long the start waits. The trials take at most 4 s, unless the machine is busy, as at its boot. */
+/** How long the start waits. The trials take at most 4 s unless the machine is busy, as at boot. */
 const START_WAIT_MS = 5000;
-/** The limit of the search, which is reached only if a call hangs, such as for a folder on a dead mount. */
+/** The limit of the search, reached only if a call hangs, for example on a dead mount. */
 const SEARCH_LIMIT_MS = 10 * MINUTE_MS;
 
 export interface OpenEvidenceOptions {
@@ -62,8 +62,9 @@ type SearchEnd = 'found' | 'failed' | 'cancelled';
 
 /**
  * Finds the programs and rights for traces and captures, and ends the processes that a killed agent
- * left. Never rejects, and takes at most 5 s, since the start of the checks waits for it. A search that takes
- * longer goes on beside the checks for at most 10 minutes: evidence begins when it has ended.
+ * left. Never rejects, and takes at most 5 s, since the start of the checks waits for it. A search
+ * that takes longer continues in parallel with the checks for at most 10 minutes: evidence is
+ * gathered after its end.
  */
 export async function openEvidence(
   options: OpenEvidenceOptions,
@@ -101,7 +102,7 @@ const TOO_SLOW = `looking for tcpdump and traceroute took longer than ${SEARCH_L
  * | state | entered by | tracer and capturer |
  * |---|---|---|
  * | searching | – | say that the agent is still looking for them |
- * | ended | the search, its limit, the signal of the options or `close` | those found, or why there are none |
+ * | ended | the search, its limit, an abort or `close` | those found, or why there are none |
  * | closed | `close` | traces end |
  */
 class ProgramSearch {

@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { OWN_PROCESS_NAMES } from './own-process.ts';
 
 const MARK = new RegExp(`^vedette-(?:${OWN_PROCESS_NAMES.join('|')}):(\\d+)(?:/|$)`);
-/** Longer than any mark; command lines can be megabytes. */
+/** Longer than any argv[0] of `spawnOwn`; command lines can be megabytes. */
 const MARK_BYTES = 64;
 
 /**
@@ -69,7 +69,7 @@ async function agentOf(pid: number): Promise<number | null> {
 
 interface ProcessFacts {
   readonly parentPid: number;
-  /** Since the machine's boot. */
+  /** Clock ticks since the machine's boot. */
   readonly startedTicks: number;
   /** It is in another pid namespace (a container), where pids mean other processes. */
   readonly isForeign: boolean;
@@ -80,7 +80,7 @@ async function factsOf(pid: number): Promise<ProcessFacts | null> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'latin1');
     const status = await readFile(`/proc/${pid}/status`, 'latin1');
-    // The second field is the program's name in brackets, which can hold anything.
+    // The second field is the program's name in brackets, which can contain anything.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const parentPid = Number(fields[1]);
     const startedTicks = Number(fields[19]);

@@ -59,9 +59,9 @@ export async function findProgram(
  * Starts a program without a shell and with a minimal environment. Never throws: if the program
  * cannot be started, `ended` has the reason and the outputs are empty.
  *
- * Its argv[0] is `vedette-<name>:<our pid>/<program>`, by which the next start of the agent finds
- * it if this agent is killed (orphans.ts). The last part is there for programs that read their
- * name: traceroute uses IPv6 if it ends in 6, and BusyBox runs the command of that name.
+ * Its argv[0] is `vedette-<name>:<our pid>/<program>`: the next start of the agent finds it by that
+ * name if this agent is killed (orphans.ts). The last part is for programs that read their name:
+ * traceroute uses IPv6 if it ends in 6, and BusyBox runs the command of that name.
  */
 export function spawnOwn(
   name: OwnProcessName,
@@ -97,7 +97,7 @@ export function spawnOwn(
   };
 }
 
-/** Without a listener, an error of a pipe would end the agent. Node leaves out the pipes at EMFILE. */
+/** Without a listener, an error of a pipe would end the agent. After EMFILE there are no pipes. */
 function quiet(pipe: Readable | null | undefined): Readable {
   return (pipe ?? Readable.from([])).on('error', () => {});
 }

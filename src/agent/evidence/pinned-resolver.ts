@@ -4,8 +4,7 @@ import type { Endpoint } from '../probes/endpoint.ts';
 
 /**
  * Resolves the endpoint's name to the address that was tried, and all other names as `resolver`
- * does. Of a name with several addresses, a repeated attempt could otherwise use one that the
- * capture and the trace are not about.
+ * does. Otherwise a repeated attempt could use another address than the capture and the trace.
  */
 export function pinnedTo({ hostname, address }: Endpoint, resolver: Resolver): Resolver {
   if (address === null || isIP(hostname) !== 0) return resolver;

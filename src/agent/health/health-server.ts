@@ -16,9 +16,9 @@ import {
 } from './readiness-and-liveness.ts';
 
 export interface HealthServerOptions {
-  /** AGENT_HEALTH_PORT; 0 takes any free one. */
+  /** AGENT_HEALTH_PORT; 0 chooses a free port. */
   readonly port: number;
-  /** AGENT_HEALTH_HOST; all addresses where null. */
+  /** AGENT_HEALTH_HOST; null for all addresses. */
   readonly host?: string | null;
   readonly version: string;
   readonly clock: Clock;
@@ -53,7 +53,7 @@ const RESPONSE_TIMEOUT_MS = 10_000;
 const CLOSE_GRACE_MS = 1_000;
 
 interface Answer extends Omit<HealthResponse, 'body'> {
-  /** A large one comes in pieces. */
+  /** In pieces if it is large. */
   readonly body: string | readonly Uint8Array[];
 }
 
@@ -74,9 +74,9 @@ const ENDPOINTS: ReadonlyMap<string, Endpoint> = new Map<string, Endpoint>([
 ]);
 
 /**
- * Health and metrics over HTTP (src/agent/README.md, "Health"). Hostile clients cost little: few
- * connections, short headers, no bodies, and time limits. A new connection is always accepted: over
- * the bound, the one that was idle for longest is closed.
+ * Serves health and metrics over HTTP (src/agent/README.md, "Health"). Hostile clients cost little:
+ * few connections, short headers, no bodies, and time limits. A new connection is always accepted:
+ * over the limit, the connection that was idle for longest is closed.
  *
  * @throws VedetteError `environment` HEALTH_PORT_TAKEN, `permission` HEALTH_PORT_FORBIDDEN, or
  * `environment` HEALTH_PORT_FAILED or HEALTH_HOST_FOREIGN
@@ -102,8 +102,8 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
     max: MAX_CONNECTIONS,
     maxPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
     addressOf: ({ remoteAddress }) => remoteAddress ?? '',
-    // Responses are ready at once: a busy connection does not read its response, or waits for a probe,
-    // which Prometheus repeats.
+    // Responses are ready at once: a busy connection does not read its response, or waits for a
+    // probe, which Prometheus repeats.
     closesBusy: true,
     onClosed: (state) => options.metrics.connectionClosed(state),
   });
@@ -200,7 +200,7 @@ async function answerTo(
   response: ServerResponse,
   options: HealthServerOptions,
 ): Promise<Answer> {
-  // Absolute form (RFC 9112 3.2.2) is as good as the path alone.
+  // A server must accept the absolute form too (RFC 9112 3.2.2).
   const url = (request.url ?? '/').replace(/^https?:\/\/[^/?]*/i, '');
   const [path, query] = splitOnce(url);
   const { probe = null } = options;
@@ -246,7 +246,7 @@ function send(
   clock: Clock,
 ): void {
   if (response.headersSent || response.destroyed) return;
-  // From here on: the time that the agent takes for the response is not the reader's fault.
+  // The limit begins here: the time that the agent takes for the response is not the client's.
   response.once(
     'close',
     clock.after(RESPONSE_TIMEOUT_MS, () => response.destroy()),

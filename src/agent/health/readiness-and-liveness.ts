@@ -1,5 +1,5 @@
 /**
- * - `starting`: before the first checks are in
+ * - `starting`: before the first checks are known
  * - `running`: runs checks when they are due
  * - `draining`: starts no runs, and lets active ones finish
  */
@@ -72,8 +72,8 @@ export function readiness({ state }: HealthStatus): HealthResponse {
 }
 
 /**
- * 200, or 503 where a running agent's scheduler has not ticked for 30 s. While starting and draining
- * it need not tick, and an agent that is killed while draining loses results.
+ * 200, or 503 if the scheduler of a running agent has not ticked for 30 s. It need not tick while
+ * the agent starts or drains, and an agent that is killed while it drains loses results.
  */
 export function liveness({ state, lastTickMs }: HealthStatus, nowMs: number): HealthResponse {
   const ageMs = state === 'running' && lastTickMs !== null ? nowMs - lastTickMs : 0;

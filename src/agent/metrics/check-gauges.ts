@@ -34,9 +34,9 @@ export interface CheckGauges extends RenderedMetrics {
   setChecks(checks: readonly GaugedCheck[]): void;
   /** Takes a FINAL result. */
   judged(result: CheckResult): void;
-  /** What the labels of the current checks leave out. */
+  /** The values that the labels of the current checks lack. */
   readonly leftOut: LeftOut;
-  /** The same metrics without deprecated ones, as values. Each value is read when it is its turn. */
+  /** The same metrics without deprecated ones, as values. A value is read when it is yielded. */
   values(): Iterable<CheckMetric>;
 }
 
@@ -53,23 +53,26 @@ interface CheckPoint {
 
 /** The numbers of `vedette_check_state`. */
 const STATE_NUMBERS: Readonly<Record<RunState, number>> = { passing: 0, degraded: 1, failing: 2 };
-/** Checks that a scrape renders between two looks at the time: about 2 ms of work. */
+/** Checks that a scrape renders between two readings of the clock: about 2 ms of work. */
 const BATCH = 250;
 
-/** A check of the current set. Changed in place: each run of each check comes by here. */
+/** A check of the current set. Changed in place, because every run updates it. */
 interface KnownCheck {
   readonly check: LabelledCheck;
   /** null until a run judged the check. */
   series: CheckSeries | null;
 }
 
-/** What the metrics show of a check that was judged. */
+/** The series of a check that was judged. */
 interface CheckSeries {
   readonly check: LabelledCheck;
   readonly location: string;
-  /** The labels in the text format. Made at the first scrape, not by the run, and retained: they may be long. */
+  /**
+   * The labels in the text format. Made at the first scrape, not by the run, and cached, since they
+   * may be long.
+   */
   labels: string | null;
-  /** The same for deprecated metrics. */
+  /** The labels of deprecated metrics. */
   identity: string | null;
   history: StateHistory;
   run: JudgedRun;
@@ -82,7 +85,7 @@ interface GaugeValue {
   readonly label: readonly [name: string, text: string];
 }
 
-/** A metric of checks, and what it shows of each; null for nothing. */
+/** A metric of checks, and its values for a check; null if it has none. */
 interface CheckGauge {
   readonly row: MetricRow;
   readonly valuesOf: (series: CheckSeries) => readonly GaugeValue[] | number | null;
@@ -110,7 +113,9 @@ const GAUGES: readonly CheckGauge[] = [
   gauge(METRIC_TABLE.packetLoss, ({ run }) => run.packetLoss),
 ];
 
-/** Series exist only for checks of the current set: a late result does not restore a removed one. */
+/**
+ * Series exist only for checks of the current set: a late result does not restore a removed one.
+ */
 export function createCheckGauges(chosenTags: readonly string[]): CheckGauges {
   let known: ReadonlyMap<string, KnownCheck> = new Map();
   let leftOut = NOTHING_LEFT_OUT;
@@ -160,7 +165,7 @@ export function createCheckGauges(chosenTags: readonly string[]): CheckGauges {
   };
 }
 
-/** Changes the series in place where its labels stay the same. */
+/** Changes the series in place if its labels stay the same. */
 function seriesAfter(
   { check, series }: KnownCheck,
   result: CheckResult,
@@ -233,7 +238,10 @@ function identityTextOf(series: CheckSeries): string {
   return series.identity;
 }
 
-/** A late run that may interrupt the current state changes nothing: only all earlier slots could tell. */
+/**
+ * Ignores a late result that may interrupt the current state: only all earlier slots could show
+ * that.
+ */
 function historyWith(
   history: StateHistory | null,
   run: { readonly state: RunState; readonly slotMs: number },

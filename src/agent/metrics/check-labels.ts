@@ -16,10 +16,10 @@ export const CHECK_LABELS = [
 const MAX_TARGET_CHARS = 200;
 const MAX_TAG_CHARS = 100;
 const MAX_TAGS_OF_CHECK = 10;
-/** For all checks together: each one is a value that Prometheus stores. */
+/** Maximum for all checks together: Prometheus stores each value. */
 const MAX_DIFFERENT_TAGS = 500;
 
-/** What was left out of labels; see `MAX_…` above. */
+/** Counts of values that labels lack because of the limits above. */
 export interface LeftOut {
   /** Targets that were cut. */
   readonly target: number;
@@ -29,7 +29,7 @@ export interface LeftOut {
 
 export const NOTHING_LEFT_OUT: LeftOut = { target: 0, tags: 0 };
 
-/** The labels of one check, except for its location, which its results tell. */
+/** The labels of one check, except for its location, which is in its results. */
 export interface LabelledCheck {
   readonly id: string;
   readonly name: string;
@@ -93,7 +93,7 @@ export function labelsOf(
   return { ...identityOf(check), target, location, tags };
 }
 
-/** Only those that the metrics of the previous release had. */
+/** Only the labels that the metrics of the previous release had. */
 export function identityLabelsOf(check: LabelledCheck): string {
   return labelsText(identityOf(check));
 }
@@ -103,8 +103,8 @@ function identityOf({ id, name, checkType }: LabelledCheck) {
 }
 
 /**
- * What a check checks, without anything that may be a secret: no user, password, query or fragment of a
- * URL. Templates stay as they are written.
+ * The target of a check, without anything that may be a secret: no user, password, query or
+ * fragment of a URL. Templates stay as they are written.
  */
 export function targetOfRequest(request: Check['request']): string {
   if ('url' in request) return withoutSecrets(request.url);
@@ -127,7 +127,7 @@ function withoutSecrets(url: string): string {
 
 function cut(text: string): string {
   if (text.length <= MAX_TARGET_CHARS) return text;
-  // Half of a character would be no text at all.
+  // Half of a surrogate pair would not be valid text.
   return `${text.slice(0, MAX_TARGET_CHARS - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }
 

@@ -1,7 +1,7 @@
 import type { CheckResult } from '../../model/result/result.ts';
 import { certificateOf } from '../../model/result/tls-facts.ts';
 
-/** The last run of a check that judged its target, as its metrics show it. */
+/** The values of metrics from the last run of a check that judged its target. */
 export interface JudgedRun {
   readonly isUp: boolean;
   readonly responseSeconds: number;
@@ -13,7 +13,7 @@ export interface JudgedRun {
   readonly errorCode: string | null;
   /** Each phase that the run reached, and the total, in milliseconds. */
   readonly phasesMs: object | null;
-  /** 0 to 1; null where no echo request was sent. */
+  /** 0 to 1; null if no echo request was sent. */
   readonly packetLoss: number | null;
 }
 
@@ -40,8 +40,8 @@ export function judgedRunOf(result: CheckResult): JudgedRun {
 }
 
 /**
- * The certificate of the target; null if it has none, undefined if that is unknown: while the target
- * does not answer, the last expiry stays visible.
+ * The certificate of the target; null if it has none, undefined if that is unknown: while the
+ * target does not answer, the last expiry stays visible.
  */
 export function certificateTimesOf(result: CheckResult): CertificateTimes | null | undefined {
   const certificate = certificateOf(result);
@@ -80,5 +80,5 @@ export function phaseSecondsOf({
     .map(([phase, ms]) => [PHASE_NAMES[phase] ?? phase, Number(ms) / 1000]);
 }
 
-/** Names of labels and their values are in snake case, as Prometheus has them. */
+/** Names of labels and their values are in snake case, as is usual in Prometheus. */
 const PHASE_NAMES: Readonly<Record<string, string>> = { firstByte: 'first_byte' };

@@ -40,7 +40,7 @@ interface Load {
 
 /** The check file at a scrape; a CheckSource has this field. */
 interface CheckFileState {
-  /** null: unknown, without a series. */
+  /** null if unknown: the metric then has no series. */
   readonly checkFileUsable: boolean | null;
 }
 
@@ -50,12 +50,12 @@ export interface AgentMetrics {
   /** Takes every result, ATTEMPT and FINAL. */
   finished(result: CheckResult): void;
   missed(missed: MissedSlots): void;
-  /** A slot was left out for a maintenance window. */
+  /** A slot was skipped because of a maintenance window. */
   paused(): void;
   /** The diagnosis of a failed run. */
   evidence(outcome: 'made' | 'busy'): void;
   starved(): void;
-  /** Left out because the agent was short of CPU. */
+  /** Work was skipped because the agent was short of CPU. */
   shed(what: Sheddable): void;
   /** A body for which there was no memory. */
   bodyWithoutRoom(use: BodyUse): void;
@@ -75,11 +75,13 @@ export interface AgentMetrics {
   bind(load: Load, checkFile: CheckFileState, backend: () => BackendStatus): void;
   /** Slots missed and lines lost since the start. */
   readonly totals: { readonly missedSlots: number; readonly droppedLines: number };
-  /** How late the latest run of the last five minutes began, in whole milliseconds; null if none began. */
+  /** Maximum lateness of runs begun in the last five minutes, whole milliseconds; null if none. */
   maxLatenessMs(): number | null;
-  /** The metrics of checks, without deprecated ones. Each value is read when it is its turn. */
+  /** The metrics of checks, without deprecated ones. A value is read when it is yielded. */
   checkMetrics(): Iterable<CheckMetric>;
-  /** All metrics (Prometheus text format 0.0.4), in pieces. Concurrent calls share one rendering. */
+  /**
+   * All metrics (Prometheus text format 0.0.4), in pieces. Concurrent calls share one rendering.
+   */
   exposition(): Promise<readonly Uint8Array[]>;
   readonly contentType: string;
 }
@@ -90,7 +92,7 @@ const LATENESS_BUCKETS = [
 ];
 const RECENT_MS = 300_000;
 
-/** With a registry of its own: two agents in one process are possible. */
+/** Creates the metrics in a registry of their own: one process may have two agents. */
 export function createMetrics({
   version,
   clock = systemClock,

@@ -1,9 +1,9 @@
 const PARTS = 5;
 
-/** The highest of the values of the last minutes. It keeps one value for each of five parts of the time. */
+/** The maximum of the values of the last minutes. Stores one value for each fifth of that time. */
 export class RecentMaximum {
   readonly #partMs: number;
-  /** By the number of the part since the start of the clock. */
+  /** The maximum of each fifth, by its number since the start of the clock. */
   readonly #highest = new Map<number, number>();
 
   constructor(spanMs: number) {

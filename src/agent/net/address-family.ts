@@ -29,17 +29,17 @@ export function isNear(address: string): boolean {
   return NEAR.test(address);
 }
 
-/** What one connection is asked to use; a check with BOTH makes one for each family. */
+/** The family of one connection; a check with BOTH makes one connection for each family. */
 export type SoughtFamily = Exclude<FamilyChoice, 'BOTH'>;
 
-/** A check with BOTH is tried once for each family; whoever needs but one connection takes any. */
+/** ANY for BOTH: a caller that needs only one connection accepts either family. */
 export function soughtFamily(choice: FamilyChoice): SoughtFamily {
   return choice === 'BOTH' ? 'ANY' : choice;
 }
 
 /**
- * The family to reach a target by: the requested one, except that an IPv6 address can only be
- * reached by IPv6, whatever the default is.
+ * The family for a connection to a target: the requested one, except that an IPv6 address can only
+ * be reached over IPv6, whatever the default is.
  *
  * @param hostname without brackets
  */

@@ -84,7 +84,7 @@ function sentText(repeated: number): string {
   return `sent again${times} after 1 s`;
 }
 
-/** For an attempt that must not fall back to IPv4: nothing is known about the target. */
+/** The failure of an attempt that must not fall back to IPv4: nothing is known about the target. */
 export function notTriedOverIpv6(target: string): Failure {
   return {
     code: 'INTERNAL_ERROR',
@@ -92,7 +92,7 @@ export function notTriedOverIpv6(target: string): Failure {
   };
 }
 
-/** An IPv6 literal has no IPv4 address to fall back to. */
+/** The failure for an IPv6 literal, which has no IPv4 address to fall back to. */
 export function noIpv6Failure(target: string): Failure {
   return {
     code: 'CONNECT_UNREACHABLE',

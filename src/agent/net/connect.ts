@@ -74,8 +74,9 @@ export interface NotConnected {
  * one answers. Addresses that the guard denies are not tried. Each address gets an equal share of
  * the remaining time, so that a silent one leaves time for the others. If all fail, the failure is
  * that of the last one, and the job log has the others. On a machine without IPv6, IPv6 falls back
- * to IPv4 (src/model/README.md, "What passes and what fails"), unless IPv4 has an attempt of its own. With ANY
- * the families race (happy-eyeballs.ts). The time up to a failure belongs to the phase that failed.
+ * to IPv4 (src/model/README.md, "What passes and what fails"), unless IPv4 has an attempt of its
+ * own. With ANY the families race (happy-eyeballs.ts). The time up to a failure belongs to the
+ * phase that failed.
  *
  * The kernel measures the connect time, so a stall of our event loop does not lengthen it. The
  * event loop times failures, repeated SYNs and connections to a peer that may send first.
@@ -98,7 +99,7 @@ export async function connectTcp(
     const failure = noIpv6Failure(endpointText(bare.hostname, bare.port));
     return { ...outcome, ok: false, failure };
   }
-  // A name without an IPv6 address is the name's fault; no route may be this machine's.
+  // A missing IPv6 address is a fault of the name; a missing route may be one of this machine.
   if (context.staysInFamily === true) {
     const isOwnLack = !outcome.ok && outcome.failure.code !== 'DNS_NO_ADDRESS';
     return isOwnLack ? { ...outcome, failure: notTriedOverIpv6(bare.hostname) } : outcome;
@@ -183,7 +184,9 @@ interface OpenedTo {
   readonly since: ConnectInstant;
 }
 
-/** The connection with its times, which are also noted and logged. To be called at once. */
+/**
+ * The connection with its times, which it also records and logs. Call it right after connecting.
+ */
 function connectedTo(
   { opened, address, port, ipFamily, dnsMs, since }: OpenedTo,
   stopwatch: Stopwatch,

@@ -9,11 +9,11 @@ export interface ExtensionLimits {
   readonly starvation?: StarvationWatch | undefined;
 }
 
-/** Starved for less, an attempt's times count as exact: no threshold is finer. */
+/** With less starvation than this, an attempt's times count as exact: no threshold is finer. */
 export const EXACT_MS = 1;
 /** Upper bound of the extension of a wait because of starvation. */
 export const MAX_EXTENSION_MS = 30_000;
-/** A remainder of a time limit that is not worth another wait. */
+/** A remainder of a time limit that is too short for another wait. */
 const TOLERANCE_MS = 10;
 /** The event loop reads data that has arrived within one or two iterations. */
 const MAX_CHECKS = 3;
@@ -33,7 +33,7 @@ export class DeadlineExtension {
     this.#startMs = limits.clock.monotonicMs();
   }
 
-  /** Milliseconds more to wait; null: the time is up, which it reports to the attempt. */
+  /** Milliseconds to wait on; null if the time is up, which it reports to the attempt. */
   nextMs(activity: PeerActivity): number | null {
     const { clock, deadlineMs, starvation } = this.#limits;
     if (starvation === undefined) return null;
@@ -42,7 +42,7 @@ export class DeadlineExtension {
       return 0;
     }
     const { starvedMs } = starvation;
-    // Starvation before this wait began shortened it; that is not the peer's time.
+    // Starvation before this wait also shortened it: that time was not the peer's.
     const lostMs = Math.min(starvedMs, MAX_EXTENSION_MS, this.#startMs - starvation.startMs);
     const limitMs = deadlineMs + lostMs - this.#startMs;
     const silentMs = activity.kind === 'silent' ? activity.ms : 0;

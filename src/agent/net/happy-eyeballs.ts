@@ -12,9 +12,9 @@ import { chooseAddresses } from './permitted-addresses.ts';
 import type { StarvationWatch } from './starvation-watch.ts';
 import { Stopwatch } from './stopwatch.ts';
 
-/** After an address was tried, how long the next one waits for it (RFC 8305 5). */
+/** Delay between the attempts at two addresses (RFC 8305 5, Connection Attempt Delay). */
 const ATTEMPT_DELAY_MS = 250;
-/** How long IPv4 addresses wait for the name's IPv6 addresses (RFC 8305 3). */
+/** Maximum delay of IPv4 for the name's IPv6 addresses (RFC 8305 3, Resolution Delay). */
 const RESOLUTION_DELAY_MS = 50;
 
 /** The family that is tried first comes first. */
@@ -42,10 +42,10 @@ interface Lost {
   readonly address: string | null;
 }
 
-/** Each family of which an address was tried, or whose addresses could not be found. */
+/** The end of a race; with each family that was tried, or whose addresses could not be found. */
 export type RaceEnd = (Won | Lost) & {
   readonly families: readonly FamilyOutcome[];
-  /** Until the first connection began. */
+  /** Milliseconds until the first connection began. */
   readonly dnsMs: number;
 };
 
@@ -68,13 +68,13 @@ type Found =
   | { readonly ok: false; readonly failure: Failure };
 
 /**
- * Connects to a name over the family that answers first (RFC 8305, "Happy Eyeballs"): addresses of both
- * families alternately, IPv6 first, the next one 250 ms after the previous one, or as soon as one failed.
- * None is given up for the next: the first that is connected wins, and the others are closed. Addresses
- * that the guard denies are not tried.
+ * Connects to a name over the family that answers first (RFC 8305, "Happy Eyeballs"). Tries
+ * addresses of both families alternately, IPv6 first, the next one 250 ms after the previous one,
+ * or as soon as one failed. No attempt is ended for the next one: the first that is connected wins,
+ * and the others are closed. Does not try addresses that the guard denies.
  *
- * A family that failed or had not answered by then is in `families` and in the job log, also if the
- * other one won. The log accuses only one that failed.
+ * A family that failed, or that had not answered when the other one won, is in `families` and in
+ * the job log. The log warns only of a family that failed.
  */
 export async function raceFamilies(target: RaceTarget, context: ProbeContext): Promise<RaceEnd> {
   const ended = new AbortController();
@@ -100,7 +100,7 @@ class Race {
   readonly #lookupFailures = new Map<IpFamily, Failure>();
   readonly #connections: Connection[] = [];
   readonly #pending = new Map<Connection, Promise<Event>>();
-  /** Until the next address may be tried, unless one fails before. */
+  /** Ends when the next address may be tried; it is tried earlier if one fails before. */
   #delay: Promise<Event> | null = null;
   #dnsMs: number | null = null;
 
@@ -192,7 +192,7 @@ class Race {
     const { address, ipFamily, since } = connection;
     const tookMs = this.#context.clock.monotonicMs() - since.atMs;
     const text = this.#text(address);
-    // As for a machine without a route, though it may be short of ports: IPv4 would say so, too.
+    // Taken as a missing route, although ports may be exhausted: IPv4 would report that, too.
     const lacksIpv6 = ipFamily === 'IPv6' && end.ended === 'error' && mayMeanNoIpv6(end.systemCode);
     const failure = lacksIpv6 ? noIpv6Failure(text) : connectFailure(text, end, tookMs);
     connection.failure = failure;
@@ -226,7 +226,7 @@ class Race {
     }
   }
 
-  /** Which family's failure it is does not depend on which one came last: IPv4's if it was tried. */
+  /** Reports IPv4's failure if IPv4 was tried, whichever family failed last. */
   #lost(): RaceEnd {
     const ends = ['IPv4' as const, 'IPv6' as const].flatMap((ipFamily) => {
       const connection = this.#connections.findLast((each) => each.ipFamily === ipFamily);
@@ -237,7 +237,7 @@ class Race {
     const all = [...ends, ...untried];
     const worst =
       all.find(({ failure }) => failure.code === 'CANCELLED') ??
-      // Not tried for a fault of the agent: the target may be well.
+      // A family that was not tried because of a fault of the agent: the target may be well.
       all.find(({ failure }) => isOwnFault(failure.code)) ??
       all[0];
     if (worst === undefined) throw new Error('a race ended without any failure');
@@ -254,7 +254,7 @@ class Race {
     };
   }
 
-  /** Why addresses were not found, or may not be tried; a family that the name does not have comes last. */
+  /** Why addresses were not found or may not be tried; families that the name lacks come last. */
   #untriedFailures(): readonly Failure[] {
     const { hostname } = this.#target;
     const found = [...this.#lookupFailures.values()];
@@ -284,14 +284,14 @@ class Race {
   }
 }
 
-/** It was connected in the same moment as the winner. */
+/** Closes a connection that was established at the same moment as the winner's. */
 function closeLoser(event: Event): void {
   if (event.kind === 'ended' && event.end.ok) event.end.socket.destroy();
 }
 
 const NO_ERROR = { responseTime: null, requestErrorCode: null, requestError: null } as const;
 
-/** The name has no address of the family, or its user denied them: nothing is broken. */
+/** Codes without a fault: the name has no address of the family, or the operator denied them. */
 const HAS_NONE: ReadonlySet<string> = new Set(['DNS_NO_ADDRESS', 'ADDRESS_DENIED', 'CANCELLED']);
 
 function failedWith({ code, message }: Failure) {

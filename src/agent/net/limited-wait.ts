@@ -20,8 +20,7 @@ export interface WaitOutcomes<T> {
 
 /**
  * Waits until `begin` settles the wait, the deadline passes or the signal aborts; ends exactly
- * once. The function that `begin` returns is called at the end in every case, to release what was
- * opened.
+ * once. At the end it always calls the function that `begin` returned, to release resources.
  */
 export function limitedWait<T>(
   limits: Limits,

@@ -20,20 +20,22 @@ export function uncertainBetween(since: StarvationMark, until: StarvationMark): 
   );
 }
 
-/** A time span in which the kernel timed the target, exactly however starved the agent was. */
+/** A time span in which the kernel timed the target, independent of the agent's starvation. */
 export interface KernelTimed {
   readonly since: StarvationMark;
-  /** Taken before the clock is read for `unseenMs`: what starves us in between stays uncertain. */
+  /** Taken before the clock is read for `unseenMs`: starvation in between stays uncertain. */
   readonly until: StarvationMark;
-  /** The rest of the span, until the event loop saw the end. */
+  /** Milliseconds of the rest of the span, until the event loop saw the end. */
   readonly unseenMs: number;
   /** Upper bound of the error by which the kernel's time may be too long. */
   readonly uncertainMs: number;
-  /** What reading the clocks slowly may add to that error, however little starved the agent was. */
+  /**
+   * Milliseconds that slow readings of the clocks may add to that error, even without starvation.
+   */
   readonly slowReadingMs?: number;
 }
 
-/** A time span in which the agent read nothing, because it had yet to process what it had read. */
+/** A time span in which the agent read nothing, because it still processed what it had read. */
 export interface PausedReading {
   readonly since: StarvationMark;
   /** Taken before the clock is read for `durationMs`. */
@@ -41,13 +43,13 @@ export interface PausedReading {
   readonly durationMs: number;
 }
 
-/** How starved of CPU the agent is; the waits of one attempt check it at their deadlines. */
+/** Measures the CPU starvation of one attempt, whose waits check it at their deadlines. */
 export interface StarvationWatch {
   /** Monotonic instant at which the attempt began. */
   readonly startMs: number;
   /**
-   * Since then, including pauses of its reading. Costs a system call, so only late or slow attempts
-   * read it.
+   * Milliseconds of starvation since then, including pauses of its reading. Costs a system call, so
+   * only late or slow attempts read it.
    */
   readonly starvedMs: number;
   /** null if the kernel's state of sockets is not available. */
@@ -57,7 +59,7 @@ export interface StarvationWatch {
   timedByKernel(span: KernelTimed): void;
   /** All of such a span may be the agent's time. Spans must not overlap. */
   pausedReading(span: PausedReading): void;
-  /** Sum over all spans; no time of the result includes it (stopwatch.ts). */
+  /** The sum of `unseenMs` over all spans, which no time of the result includes (stopwatch.ts). */
   readonly unseenMs: number;
   /** A wait ended at its deadline; `certain`: its peer had its full time. */
   timedOut(certain: boolean): void;

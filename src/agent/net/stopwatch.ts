@@ -35,12 +35,12 @@ export class Stopwatch {
     return atMs - this.#startMs - this.unseenMs;
   }
 
-  /** The same up to a past instant: excludes only the unseen time until then. */
+  /** Milliseconds from the start to a past instant, without the unseen time until then. */
   elapsedUntilMs({ atMs, unseenMs }: TimedInstant): number {
     return atMs - this.#startMs - (unseenMs - this.#startUnseenMs);
   }
 
-  /** Milliseconds that it excludes. */
+  /** Milliseconds of unseen time since the start, which `elapsedMs` excludes. */
   get unseenMs(): number {
     return unseenMsOf(this.#parts) - this.#startUnseenMs;
   }

@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { CancelTimer, Clock } from '../../runtime/clock.ts';
 
-/** Upper bound of the processor time that a flood costs before it is noticed. */
+/** Interval of the checks, and thereby the CPU time that a flood costs before it is noticed. */
 const CHECK_EVERY_MS = 100;
 
 /**

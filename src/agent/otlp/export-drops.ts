@@ -3,10 +3,10 @@ export const EXPORT_SIGNALS = ['metrics', 'traces'] as const;
 export type ExportSignal = (typeof EXPORT_SIGNALS)[number];
 
 /**
- * Why something was not exported:
- * - `queue`: too much waited
+ * Why spans or data points were not exported:
+ * - `queue`: too many waited
  * - `late`: the next export of metrics was due, or would have been
- * - `refused`: by the receiver, for good
+ * - `refused`: the receiver rejected them permanently
  * - `stopped`: the agent ended
  */
 export const EXPORT_DROP_REASONS = ['queue', 'late', 'refused', 'stopped'] as const;

@@ -24,11 +24,11 @@ export interface ExporterOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
-  /** Tells the agents of a host apart. */
+  /** Distinguishes the agents of a host. */
   readonly healthPort: number;
   /** See `traceKeyOf`. */
   readonly traceSalt: string | null;
-  /** From 0 to under 1. */
+  /** A number from 0 to under 1, for jitter. */
   readonly random?: () => number;
 }
 
@@ -36,21 +36,21 @@ export interface OtlpExporter {
   /** Takes every result, ATTEMPT and FINAL. Neither waits nor throws. */
   result(result: CheckResult): void;
   /**
-   * Exports until the signal aborts, and then once more what there is, for FLUSH_LIMIT_MS at most, and
-   * shorter where `now` aborts. Never rejects: checks run on without it.
+   * Exports until the signal aborts, and then once more what is left, for FLUSH_LIMIT_MS at most,
+   * or until `now` aborts. Never rejects: checks continue without it.
    */
   run(signal: AbortSignal, now: AbortSignal): Promise<void>;
 }
 
 interface Limit {
   readonly signal: AbortSignal;
-  /** When it aborts at the latest, monotonic. */
+  /** Monotonic instant at which the signal aborts at the latest. */
   readonly endMs: number;
 }
 
-/** Results of a request: about a quarter of a megabyte of JSON. */
+/** Maximum number of results in a request: about a quarter of a megabyte of JSON. */
 const MAX_BATCH = 100;
-/** From the first result of a request until it is sent. */
+/** Milliseconds from the first result of a request until it is sent. */
 const GATHER_MS = 5_000;
 const BACKOFF = { minMs: 1_000, maxMs: 60_000 } as const;
 const FLUSH_LIMIT_MS = 2_000;
@@ -66,7 +66,7 @@ class Exporter implements OtlpExporter {
   readonly #sender: Sender;
   readonly #throttled: ThrottledLog;
   readonly #backoffs: Readonly<Record<ExportSignal, Backoff>>;
-  /** Before it no request goes out, monotonic: backoff, or the Retry-After of the receiver. */
+  /** Monotonic instant before which no request is sent: backoff, or the receiver's Retry-After. */
   readonly #notBeforeMs: Record<ExportSignal, number> = { metrics: 0, traces: 0 };
   readonly #runSpans: RunSpans;
   readonly #waiting = new WaitingSpans();
@@ -104,7 +104,7 @@ class Exporter implements OtlpExporter {
     const { endpoint, traces } = config;
     const what = traces ? 'metrics and traces of checks' : 'metrics of checks';
     log.info({ endpoint }, `${what} are exported by OTLP`);
-    // A fault of one is not the end of the other.
+    // A fault in one does not end the other.
     await Promise.all([
       this.#exportMetrics(signal, now).catch((error) => this.#fault('metrics', error)),
       traces && this.#exportTraces(signal, now).catch((error) => this.#fault('traces', error)),
@@ -117,7 +117,7 @@ class Exporter implements OtlpExporter {
     const { metricIntervalMs: intervalMs } = config;
     let dueMs = clock.monotonicMs() + intervalMs;
     while (await sleep(clock, dueMs - clock.monotonicMs(), signal)) {
-      // Missed intervals are left out.
+      // Missed intervals are skipped.
       dueMs = Math.max(dueMs, clock.monotonicMs() - intervalMs) + intervalMs;
       const leftMs = dueMs - clock.monotonicMs();
       const lost = await within(clock, leftMs, signal, (limit) => this.#sendMetrics(limit));
@@ -152,7 +152,7 @@ class Exporter implements OtlpExporter {
     await this.#flush(now, (last) => this.#flushTraces(left ?? this.#take(), last));
   }
 
-  /** What is left when the agent stops, beginning with the batch that was under way. */
+  /** Sends the rest when the agent stops, beginning with the batch in progress. */
   async #flushTraces(first: ExportRequest, limit: Limit): Promise<void> {
     for (let batch = first; batch.count > 0; batch = this.#take()) {
       if (await this.#deliver('traces', batch, limit)) continue;
@@ -173,7 +173,10 @@ class Exporter implements OtlpExporter {
     }
   }
 
-  /** Resolves true when a request is full or its first result has waited, false when the signal aborts. */
+  /**
+   * Resolves true when a request is full or its first result has waited for GATHER_MS, false when
+   * the signal aborts.
+   */
   async #gather(signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
     if (!(await this.#untilWaiting(1, signal))) return false;
@@ -186,7 +189,7 @@ class Exporter implements OtlpExporter {
     return !signal.aborted;
   }
 
-  /** Resolves true when so many results wait, false when the signal aborts. */
+  /** Resolves true when this many results wait, false when the signal aborts. */
   async #untilWaiting(results: number, signal: AbortSignal): Promise<boolean> {
     while (this.#waiting.results < results) {
       const woken = new Promise<void>((resolve) => {
@@ -203,9 +206,9 @@ class Exporter implements OtlpExporter {
   }
 
   /**
-   * Sends a request until the receiver takes or refuses it.
+   * Sends a request until the receiver accepts or refuses it.
    *
-   * @returns false if the limit ended before, or would: nothing waits for its end then
+   * @returns false if the limit ended before that, or would end before the next try
    */
   async #deliver(
     kind: ExportSignal,
@@ -258,7 +261,7 @@ class Exporter implements OtlpExporter {
   }
 }
 
-/** Does something that ends after so long, or when the signal aborts. */
+/** Runs an action with a signal that aborts after the time limit, or with the given signal. */
 async function within<T>(
   clock: Clock,
   limitMs: number,

@@ -8,7 +8,7 @@ import {
   unixNano,
 } from './otlp-json.ts';
 
-/** Data points of a request: about a quarter of a megabyte of JSON, so that making it takes a few milliseconds. */
+/** Data points of a request: about a quarter of a megabyte of JSON, made in a few milliseconds. */
 const MAX_POINTS = 500;
 
 export interface ExportRequest {
@@ -18,8 +18,8 @@ export interface ExportRequest {
 }
 
 /**
- * The requests with all data points, each made when it is its turn. Values that are no numbers, which JSON does
- * not know, are left out: receivers would refuse the whole request.
+ * Yields requests with all data points. Omits values that are not finite, which JSON cannot
+ * represent: receivers would refuse the whole request.
  */
 export function* metricRequests(
   metrics: Iterable<CheckMetric>,

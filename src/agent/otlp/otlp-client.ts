@@ -11,9 +11,9 @@ import { readResponseBody } from '../service-client/response-body.ts';
 import type { ExportSignal } from './export-drops.ts';
 
 /**
- * - `accepted`: all but `rejected` of it, for which `problem` says why (partial success)
- * - `unavailable`: the same again later, and not before `retryAfterMs`
- * - `refused`: for good
+ * - `accepted`: except for `rejected` of it, with `problem` as the reason (partial success)
+ * - `unavailable`: the request can be repeated after `retryAfterMs`
+ * - `refused`: permanently
  * - `stopped`: the signal aborted, or the client was closed
  */
 export type SendOutcome =
@@ -27,7 +27,7 @@ export interface OtlpClientOptions {
   readonly clock: Clock;
   /** For the user-agent header. */
   readonly version: string;
-  /** Masks secrets in what an answer says. */
+  /** Masks secrets in texts of responses. */
   readonly scrub: Scrub;
 }
 
@@ -35,17 +35,17 @@ const PATHS: Readonly<Record<ExportSignal, string>> = {
   metrics: '/v1/metrics',
   traces: '/v1/traces',
 };
-/** From the request to the whole answer, as OpenTelemetry has it (OTEL_EXPORTER_OTLP_TIMEOUT). */
+/** From the request to the whole response: the default of OTEL_EXPORTER_OTLP_TIMEOUT. */
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_RETRY_AFTER_MS = 3_600_000;
 const MAX_PROBLEM_CHARS = 300;
-/** OTLP, "Failures": with all others the same request would be refused again. */
+/** OTLP, "Failures": after all other statuses the same request would be refused again. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 
 const gzipBytes = promisify(gzip);
 
-/** The answer of a receiver that took a part only: ExportMetricsPartialSuccess, ExportTracePartialSuccess. */
+/** A partial success: ExportMetricsPartialSuccess, ExportTracePartialSuccess. */
 const count = z.union([z.string(), z.number()]).optional();
 const answerSchema = z.object({
   partialSuccess: z
@@ -138,7 +138,7 @@ export class OtlpClient {
     return { kind: 'unavailable', problem, retryAfterMs: after ?? 0 };
   }
 
-  /** An answer that cannot be read is a success, too: the status says so. */
+  /** A response that cannot be read is a success, too, because of its status. */
   #accepted(text: string): SendOutcome {
     const partial = answerSchema.safeParse(jsonOf(text)).data?.partialSuccess;
     const rejected = Number(partial?.rejectedDataPoints ?? partial?.rejectedSpans ?? 0);
@@ -147,7 +147,7 @@ export class OtlpClient {
     return { kind: 'accepted', rejected: isCount ? rejected : 0, problem };
   }
 
-  /** One line: a text of the receiver may have any. */
+  /** On one line: a text of the receiver may have many. */
   #shown(text: string): string {
     const line = shortenedReadable(text, MAX_PROBLEM_CHARS, this.#options.scrub, (scrubbed) =>
       scrubbed.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' '),

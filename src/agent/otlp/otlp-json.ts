@@ -1,6 +1,6 @@
 /**
- * The JSON encoding of OTLP (opentelemetry-proto, "JSON Protobuf Encoding"): ids are hexadecimal, enums
- * numbers, and 64-bit numbers decimal texts.
+ * The JSON encoding of OTLP (opentelemetry-proto, "JSON Protobuf Encoding"): ids are hexadecimal,
+ * enums numbers, and 64-bit numbers decimal texts.
  */
 
 interface KeyValue {
@@ -17,7 +17,7 @@ interface Scope {
   readonly version: string;
 }
 
-/** The part of every request that says who exports. */
+/** The part of every request that identifies the exporting agent. */
 export interface Sender {
   readonly resource: Resource;
   readonly scope: Scope;
@@ -57,19 +57,19 @@ export interface Span {
   };
 }
 
-/** Texts and whole numbers; those that are null are left out. */
+/** Attributes with texts and whole numbers; null values are omitted. */
 export function attributesOf(
   values: Readonly<Record<string, string | number | null>>,
 ): readonly KeyValue[] {
   return Object.entries(values).flatMap(([key, value]): KeyValue[] => {
     if (value === null) return [];
-    // Half of a character is no text of protobuf.
+    // Half of a surrogate pair is not valid text in protobuf.
     if (typeof value === 'string') return [{ key, value: { stringValue: value.toWellFormed() } }];
     return [{ key, value: { intValue: String(Math.round(value)) } }];
   });
 }
 
-/** Nanoseconds since the epoch, true to a microsecond. */
+/** Nanoseconds since the epoch, exact to a microsecond. */
 export function unixNano(epochMs: number): string {
   return String(BigInt(Math.round(epochMs * 1000)) * 1000n);
 }
@@ -82,7 +82,7 @@ export function tracesRequest({ resource, scope }: Sender, spans: readonly Span[
   return { resourceSpans: [{ resource, scopeSpans: [{ scope, spans }] }] };
 }
 
-/** Fields whose texts are made by the agent: a secret that is a number must not change them. */
+/** Fields that the agent itself writes: masking a secret that is a number must not change them. */
 export const OWN_TEXTS: ReadonlySet<string> = new Set([
   'key',
   'traceId',

@@ -11,8 +11,9 @@ const MAX_OPEN_RUNS = 10_000;
 const MAX_TEXT_CHARS = 1_000;
 
 /**
- * The spans of runs (src/agent/README.md, "Export by OTLP"). A run of one attempt is one span; else each
- * attempt has one below that of the run. The phases of an attempt are spans below it.
+ * Makes the spans of runs (src/agent/README.md, "Export by OTLP"). A run of one attempt is one
+ * span. A run of several attempts has a span, and each attempt a span below it. The phases of an
+ * attempt are spans below the attempt's.
  */
 export class RunSpans {
   /** When a run of several attempts began, epoch milliseconds, by its sequence id. */
@@ -82,7 +83,7 @@ function runAttributes(result: CheckResult): Attributes {
   };
 }
 
-/** By the semantic conventions of HTTP clients. */
+/** Attributes by OpenTelemetry's semantic conventions for HTTP clients. */
 function requestAttributes({ apiCheckResult }: CheckResult): Attributes {
   if (apiCheckResult === null) return {};
   const { request, response } = apiCheckResult;
@@ -94,7 +95,10 @@ function requestAttributes({ apiCheckResult }: CheckResult): Attributes {
   };
 }
 
-/** A phase that took no time was not reached. Redirects are summed, so a phase is placed after the one before it. */
+/**
+ * Omits phases that took no time: they were not reached. Times of redirects are summed, so each
+ * phase begins at the end of the previous one.
+ */
 function phaseSpans(
   result: CheckResult,
   {

@@ -1,7 +1,7 @@
 import { Queue } from '../../runtime/fifo-queue.ts';
 import type { Span } from './otlp-json.ts';
 
-/** Results whose spans wait. */
+/** Maximum number of results whose spans wait. */
 const MAX_RESULTS = 5_000;
 
 /** The spans of results that wait to be exported, oldest first. */
@@ -14,8 +14,8 @@ export class WaitingSpans {
   }
 
   /**
-   * @param spans those of one result
-   * @returns how many spans of the oldest result were dropped for them
+   * @param spans the spans of one result
+   * @returns the number of spans of the oldest result that were dropped for them
    */
   push(spans: readonly Span[]): number {
     this.#results.push(spans);
@@ -23,7 +23,7 @@ export class WaitingSpans {
     return this.#results.shift()?.length ?? 0;
   }
 
-  /** The spans of at most so many results, which then wait no more. */
+  /** Removes and returns the spans of at most this many results. */
   take(results: number): readonly Span[] {
     const spans: Span[] = [];
     for (let taken = 0; taken < results; taken += 1) {

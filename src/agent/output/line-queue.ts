@@ -14,12 +14,12 @@ interface Waiting {
   readonly arrival: number;
 }
 
-/** The order of dropping over the limit: losing an attempt loses no run's outcome. */
+/** The order in which lines are dropped: losing an attempt loses no run's outcome. */
 const DROP_ORDER: readonly LineKind[] = ['attempt', 'result', 'missed'];
 
 /**
- * Lines in the order of arrival, bounded in bytes. Over the bound it drops the oldest attempts first,
- * then the oldest results, then the oldest missed slots.
+ * Lines in the order of arrival, bounded in bytes. Beyond the bound, drops the oldest attempts
+ * first, then the oldest results, then the oldest missed slots.
  */
 export class LineQueue {
   readonly #maxBytes: number;

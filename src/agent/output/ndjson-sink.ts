@@ -14,7 +14,7 @@ export interface NdjsonSinkOptions {
   /** Called for lost lines, with their number (always 1 or more). */
   readonly onDropped: (kind: LineKind, count: number) => void;
   readonly log: Logger;
-  /** Lines that wait for a slow reader. Default: 16 MiB. */
+  /** Maximum bytes of lines that wait for a slow reader. Default: 16 MiB. */
   readonly maxBufferBytes?: number;
 }
 
@@ -26,11 +26,11 @@ const DEFAULT_MAX_BUFFER_BYTES = 16 * 1024 * 1024;
  * | mode | a new line | entered by |
  * |---|---|---|
  * | flowing | is written | – |
- * | waiting | waits in the queue, bounded | the output takes no more for now |
- * | broken | is dropped and counted | the output failed or was closed; for good |
+ * | waiting | waits in the queue, bounded | the output's buffer is full |
+ * | broken | is dropped and counted | the output failed or was closed; permanent |
  *
- * It writes while the output's buffer is not full: hardly more than one line waits there. A line is
- * written whole or not at all.
+ * Writes only while the output's buffer is not full, so that hardly more than one line waits there.
+ * A line is written completely or not at all.
  */
 export class NdjsonSink implements ResultSink {
   readonly #output: Writable;
@@ -38,7 +38,7 @@ export class NdjsonSink implements ResultSink {
   readonly #queue: LineQueue;
   readonly #idle = new Set<() => void>();
   #mode: 'flowing' | 'waiting' | 'broken' = 'flowing';
-  /** Lines that the output has taken but not confirmed; it confirms in order. */
+  /** Lines passed to the output and not confirmed yet; it confirms in order. */
   readonly #unconfirmed = new Queue<LineKind>();
   #lostToSlowness = 0;
 
@@ -133,7 +133,7 @@ export class NdjsonSink implements ResultSink {
       { reason },
       'stdout cannot be written any more: results continue as metrics only (vedette_results_dropped_total counts the lost lines)',
     );
-    // A destroyed output may never confirm the lines that it had taken.
+    // A destroyed output may never confirm the lines that were passed to it.
     for (let kind = this.#unconfirmed.shift(); kind !== null; kind = this.#unconfirmed.shift()) {
       this.#options.onDropped(kind, 1);
     }

@@ -2,9 +2,12 @@ import { resultIdOf } from '../../model/ids.ts';
 import type { CheckResult } from '../../model/result/result.ts';
 import { DETAIL_FIELDS } from '../../wire/v1/check-result.ts';
 
-/** Bounds that all fields of a kind meet in the protocol's schema, which takes fifty times as long to check. */
+/**
+ * The smallest bound in the protocol's schema of all fields of a kind. Checking against the schema
+ * takes fifty times as long.
+ */
 const MAX_CHARS = 1_024;
-/** For SHORT_TEXTS, whose bounds are smaller. */
+/** The bound of SHORT_TEXTS, which is smaller. */
 const MAX_SHORT_CHARS = 32;
 const MAX_ITEMS = 20;
 const MAX_KEYS = 100;
@@ -31,14 +34,14 @@ const SHORT_TEXTS: ReadonlySet<string> = new Set([
   'responseCode',
   'type',
 ]);
-/** Words of the protocol that a newer library could have more of. */
+/** The values of the protocol; a newer library could return others. */
 const HTTP_VERSIONS: ReadonlySet<string> = new Set(['1.0', '1.1', '2']);
-/** Instants, counts of bytes, and numbers of 32 bits. */
+/** Fields with instants, counts of bytes, and numbers of 32 bits. */
 const LARGE_NUMBERS: ReadonlySet<string> = new Set(['bodyBytes', 'serial', 'time', 'TTL']);
-/** A digest is of 64 digits in pairs with colons between. */
+/** A digest has 64 digits, in pairs with colons between them. */
 const FINGERPRINT_CHARS = 95;
 
-/** Whether the service's schema certainly accepts the result, by its sizes. False: check the schema. */
+/** Whether the service's schema certainly accepts the result. False: check it by the schema. */
 export function passesQuickCheck(result: CheckResult): boolean {
   const { name, runLocation, startedAt, stoppedAt, responseTime, sequenceId, attempts } = result;
   return (

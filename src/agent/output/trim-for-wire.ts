@@ -5,13 +5,13 @@ import { checkResultSchema, DETAIL_FIELDS } from '../../wire/v1/check-result.ts'
 import { MAX_BATCH_BYTES } from '../../wire/v1/limits.ts';
 import { passesQuickCheck } from './quick-wire-check.ts';
 
-/** The JSON of one result: several fit into a batch, and into the spool's memory. */
+/** Maximum size of a result's JSON: several fit into a batch, and into the spool's memory. */
 export const MAX_RESULT_BYTES = MAX_BATCH_BYTES / 4;
 
 export interface TrimmedResult {
   /** The JSON that goes to the service. */
   readonly body: Buffer;
-  /** False if the service refuses it whatever is cut: a fault of the agent. */
+  /** False if the service would refuse it whatever is cut, which is a fault of the agent. */
   readonly isValid: boolean;
 }
 
@@ -22,7 +22,7 @@ interface Level {
   readonly maxItems: number;
 }
 
-/** Tried one after the other, until the result fits. */
+/** Limits to try one after the other until the result fits. */
 const LEVELS: readonly Level[] = [
   { maxChars: 65_536, maxItems: 5_000 },
   { maxChars: 16_384, maxItems: 1_000 },
@@ -31,13 +31,14 @@ const LEVELS: readonly Level[] = [
   { maxChars: 256, maxItems: 20 },
 ];
 
-/** The schema's bounds; nothing else at the top of a result is cut. */
+/** The schema's bound for texts at the top level of a result; others there are not cut. */
 const MAX_NAME_CHARS = 1024;
 const MAX_JOB_LOG = 256;
 
 /**
  * Cuts a result to MAX_RESULT_BYTES and the bounds of the protocol: a target may answer with
- * megabytes of headers, redirects or records. The job log says so; verdict and ids stay as they are.
+ * megabytes of headers, redirects or records. The job log says so; verdict and ids stay as they
+ * are.
  *
  * @throws TypeError if the result cannot be JSON
  */
@@ -52,7 +53,7 @@ export function trimForWire(result: CheckResult): TrimmedResult {
   return bare === null ? { body: whole, isValid: false } : { body: bare, isValid: true };
 }
 
-/** Null if it still does not fit. */
+/** null if the result does not fit. */
 function bodyOf(result: CheckResult): Buffer | null {
   const body = Buffer.from(JSON.stringify(result));
   return body.length <= MAX_RESULT_BYTES && isAccepted(result) ? body : null;
@@ -75,7 +76,7 @@ function withoutResponse(result: CheckResult): CheckResult {
   const note = 'This result was too large to be sent: its response and assertions are left out';
   return changed(result, note, (detail) => {
     const { timings: _, timingPhases: __, tls: ___, ...rest } = detail;
-    // Only HTTP's may be left out.
+    // Only the response of HTTP may be null.
     const kept = result.apiCheckResult === null ? detail : rest;
     return { ...kept, response: null, assertions: [], jobLog: [], jobAssets: [] };
   });
@@ -100,7 +101,7 @@ function changed(
   return { ...result, name, [field]: { ...rest, jobLog: log } };
 }
 
-/** The start of a text is worth reading, the start of base64 is not. */
+/** Cuts a text to its start, and omits base64, whose start is of no use. */
 function withFittingBody(response: Fields, maxChars: number): Fields {
   const { body, bodyEncoding } = response;
   if (typeof body !== 'string' || body.length <= maxChars) return response;

@@ -4,7 +4,7 @@ import { countText } from '../../runtime/text/count-text.ts';
 import { NOT_SCRUBBED, type Scrub, shortenedText } from '../secrets/cut-scrubbed.ts';
 
 const MAX_ENTRIES = 200;
-/** While the agent is short of CPU. */
+/** Maximum number of entries while the agent is short of CPU. */
 const MAX_BRIEF_ENTRIES = 10;
 const MAX_ENTRY_CHARS = 2000;
 /** Reserved for entries at the end: a trace has 33 lines, a conclusion about 15. */

@@ -9,27 +9,33 @@ import type { Endpoint } from './endpoint.ts';
 import type { JobLog } from './job-log.ts';
 
 export interface ProbeContext {
-  /** Aborted when the run is to end at once (shutdown, or cancelled). The probe then returns CANCELLED. */
+  /**
+   * Aborted when the run is to end at once (shutdown, or cancelled). The probe then returns
+   * CANCELLED.
+   */
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Monotonic instant at which the attempt's time is up; the phase then running is billed. */
+  /** Monotonic instant at which the attempt times out, in the phase that runs then. */
   readonly deadlineMs: number;
   readonly starvation?: StarvationWatch | undefined;
   readonly resolver: Resolver;
   /** TARGET_DENY: checks every resolved address of every hop before connecting. */
   readonly guard: AddressGuard;
   readonly log: JobLog;
-  /** Called with numbers of body bytes. */
+  /** Called with the number of bytes of each piece of a body. */
   readonly onBody?: ((bytes: number) => void) | undefined;
   /** The agent's own values in the request, and where they may be sent. */
   readonly operatorSecrets: OperatorSecrets;
-  /** IPv6 does not fall back to IPv4, which has an attempt of its own (BOTH, and ANY of ICMP checks). */
+  /**
+   * IPv6 does not fall back to IPv4, which has an attempt of its own (BOTH, and ANY of ICMP
+   * checks).
+   */
   readonly staysInFamily?: boolean | undefined;
-  /** Adds secrets that the attempt only gets to know itself, before anything is sent with them. */
+  /** Adds secrets that only this attempt knows; resolves when it may send something with them. */
   readonly learnSecrets?: ((values: readonly string[]) => Promise<void>) | undefined;
   /** The whole body is wanted, whether or not an assertion reads it: a script does. */
   readonly wantsBody?: boolean | undefined;
-  /** The header of HTTP requests of checks that ask for it. */
+  /** Value of the header of the same name, for HTTP checks that send it. */
   readonly traceparent?: string | undefined;
   /** For texts that are cut: see cut-scrubbed.ts. The result scrubs all others. */
   readonly scrub: Scrub;

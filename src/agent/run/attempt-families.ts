@@ -9,17 +9,17 @@ import { hostHasIpv6 } from '../net/address-family.ts';
 import { type Attempt, type AttemptOptions, makeAttempt } from './attempt.ts';
 import type { AttemptParts } from './observe.ts';
 
-/** One attempt of a check that is tried over one family. */
+/** An attempt over one address family. */
 interface FamilyAttempt {
   readonly ipFamily: IpFamily;
   readonly attempt: Attempt;
 }
 
 /**
- * Makes an attempt as `makeAttempt` does, and for a check that needs a verdict on each address family
- * (src/model/README.md, "Address families") one over each, at the same time. With BOTH the worse one
- * is the outcome, with ANY the better one: pings do not race. Nothing of it counts as long as a family
- * that could change the outcome has no certain verdict.
+ * Makes an attempt as `makeAttempt` does. For a check that needs a verdict on each address family
+ * (src/model/README.md, "Address families"), makes one attempt over each at the same time: with
+ * BOTH the worse one is the outcome, with ANY the better one (pings do not race). The outcome is
+ * uncertain as long as a family that could change it has no certain verdict.
  */
 export async function attemptFamilies(
   check: Check,
@@ -47,7 +47,7 @@ function triedOverEach(check: Check): 'ANY' | 'BOTH' | null {
   return isAddress || !hostHasIpv6() ? null : choice;
 }
 
-/** The check as it is tried over the family of an address. */
+/** The check restricted to the family of an address. */
 export function overFamilyOf(check: Check, address: string | null): Check {
   const choice = familyChoiceOf(check);
   if (address === null || (choice !== 'ANY' && choice !== 'BOTH')) return check;
@@ -78,7 +78,7 @@ function outcomeOf(all: readonly FamilyAttempt[], choice: 'ANY' | 'BOTH'): Attem
   const attempts = all.map(({ attempt }) => attempt);
   const families = all
     .map(familyOutcomeOf)
-    // With ANY a name need not have both.
+    // With ANY, a name needs addresses of one family only.
     .filter(({ requestErrorCode }) => choice === 'BOTH' || requestErrorCode !== 'DNS_NO_ADDRESS');
   const { attempt } = chosen;
   return {
@@ -88,7 +88,7 @@ function outcomeOf(all: readonly FamilyAttempt[], choice: 'ANY' | 'BOTH'): Attem
     exposedVariable: () =>
       attempts.map((each) => each.exposedVariable()).find((name) => name !== null) ?? null,
     starvedMs: Math.max(...attempts.map(({ starvedMs }) => starvedMs)),
-    // A certain failure stands without the body of the other family; else each needs its own memory.
+    // A certain failure stands without the body of the other family. Otherwise both need memory.
     lackedBytes: failsForCertain(attempt)
       ? 0
       : attempts.reduce((sum, { lackedBytes }) => sum + lackedBytes, 0),
@@ -104,8 +104,8 @@ function outcomeOf(all: readonly FamilyAttempt[], choice: 'ANY' | 'BOTH'): Attem
 }
 
 /**
- * A certain failure stands whatever else is uncertain; an uncertain verdict may be one. The agent's own
- * fault says nothing, so it is better than a failure, but no pass.
+ * Higher is worse. An uncertain verdict may be a failure, so it comes right below a certain one. A
+ * fault of the agent says nothing about the target: it is better than a failure, but not a pass.
  */
 function badness(attempt: Attempt): number {
   const { verdict } = attempt;
@@ -119,7 +119,7 @@ function failsForCertain(attempt: Attempt): boolean {
   return isJudged(attempt) && attempt.verdict.hasFailures;
 }
 
-/** One that lacked memory for its body was not. */
+/** False also if there was no memory for the body. */
 function isJudged({ isCertain, lackedBytes }: Attempt): boolean {
   return isCertain && lackedBytes === 0;
 }
@@ -139,8 +139,8 @@ function familyOutcomeOf({ ipFamily, attempt }: FamilyAttempt): FamilyOutcome {
 }
 
 /**
- * Why a response, or a failure such as a time-out, says nothing about its family: a fault of the agent,
- * neither a pass nor the target's.
+ * The failure of a family without a certain verdict: a fault of the agent, whatever the target did.
+ * null if the verdict is certain.
  */
 function notJudged(attempt: Attempt): Failure | null {
   if (isJudged(attempt)) return null;

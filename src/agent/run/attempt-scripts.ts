@@ -33,7 +33,7 @@ export interface ScriptTools {
   readonly pool: ScriptPool;
   /** EXECUTE_SCRIPTS */
   readonly isEnabled: boolean;
-  /** Milliseconds of one script; for tests. */
+  /** Time limit of a script in milliseconds; for tests. */
   readonly limitMs?: number;
 }
 
@@ -47,7 +47,7 @@ export interface AttemptScriptsParts {
   readonly onFault: (thrown: unknown) => Promise<void>;
 }
 
-/** `deadlineMs` moves by the time that scripts take: it is not the request's. */
+/** Scripts move `deadlineMs` by the time that they take, which is not the request's. */
 export type ScriptedContext = Omit<ProbeContext, 'deadlineMs' | 'wantsBody'> & {
   deadlineMs: number;
   wantsBody?: boolean | undefined;
@@ -58,7 +58,7 @@ type Stage = 'setup' | 'teardown';
 type Ran = { readonly ok: true } | { readonly ok: false; readonly failure: Failure };
 
 const NO_VARIABLES: ReadonlyMap<string, string> = new Map();
-/** Lines in the job log of all scripts of an attempt together. */
+/** Maximum number of lines in the job log, of all scripts of an attempt together. */
 const MAX_ATTEMPT_LINES = 2 * MAX_LOG_LINES;
 
 /** The scripts of an attempt; null for a check without any. */
@@ -78,23 +78,23 @@ function lacksSnippet({ scripts, setupSnippetId, teardownSnippetId }: CheckOf<'A
   return scripts === undefined && (setupSnippetId ?? teardownSnippetId) !== null;
 }
 
-/** The setup and teardown scripts of one attempt (src/model/README.md, "Setup and teardown scripts"). */
+/** The scripts of one attempt (src/model/README.md, "Setup and teardown scripts"). */
 export class AttemptScripts {
   readonly #check: CheckOf<'API'>;
   readonly #parts: AttemptScriptsParts;
   readonly #context: ScriptedContext;
   readonly #view: ScriptView;
-  /** What the variables are that scripts have set so far. */
+  /** Variables that scripts have set so far, with their values. */
   readonly #set = new Map<string, string>();
-  /** With the request as scripts have made it; its placeholders are not filled in. */
+  /** The check with the request as changed by scripts, before its placeholders are filled in. */
   #current: CheckOf<'API'>;
-  /** Those of all requests by `fetch`. */
+  /** The credentials in all requests by `fetch`. */
   #credentials: ReadonlySet<string> = new Set();
   #learning: Promise<void> = Promise.resolve();
   #lines = 0;
   /** The agent itself was at fault in a request by `fetch`. */
   #wasAtFault: boolean = false;
-  /** It had no memory for the body of a response to `fetch`. */
+  /** The agent had no memory for the body of a response to `fetch`. */
   #lackedMemory: boolean = false;
   #wasBusy: boolean = false;
   /** Requests by `fetch` that failed, perhaps because the agent was short of CPU. */
@@ -124,14 +124,14 @@ export class AttemptScripts {
   }
 
   /**
-   * Milliseconds for which the agent was short of CPU in a script that failed perhaps only because of
-   * that; 0 if that is out of the question.
+   * Milliseconds of CPU starvation in a script that may have failed only because of it; 0 if there
+   * is no such script.
    */
   get starvedMs(): number {
     return this.#starvedMs;
   }
 
-  /** The check with the request that is to be sent, or why it is not sent. */
+  /** Runs the setup scripts. Returns the check with the request to send, or why it is not sent. */
   async setup(): Promise<RenderedWithSecrets<Check>> {
     if (!this.#parts.scripts.isEnabled) return { ok: false, failure: REFUSED };
     if (lacksSnippet(this.#check)) return { ok: false, failure: NO_SNIPPET };
@@ -148,7 +148,7 @@ export class AttemptScripts {
   }
 
   /**
-   * The outcome of the probe, as a failure if a teardown script fails.
+   * Runs the teardown scripts. Returns the outcome of the probe, as a failure if a script fails.
    *
    * @param hasFailed the attempt fails, whatever the teardown does
    */
@@ -224,7 +224,9 @@ export class AttemptScripts {
     return { ok: true };
   }
 
-  /** A script that fails after what the agent did wrong or lacked says nothing about its check. */
+  /**
+   * A failure after a fault of the agent, or after memory ran out, says nothing about the check.
+   */
   #afterFaults(failure: Failure): Failure {
     if (failure.code === 'CANCELLED') return failure;
     if (this.#lackedMemory) this.#wasBusy = true;
@@ -240,11 +242,11 @@ export class AttemptScripts {
         if (code === 'SCRIPT_MEMORY') {
           return { code, message: `${title} needed more than 64 MB of memory` };
         }
-        const place = line === null ? '' : ` in line ${line}`;
-        // It may quote a secret, of which a cut would leave a part.
+        const where = line === null ? '' : ` in line ${line}`;
+        // The message may quote a secret: a part that a cut leaves of it would not be masked.
         const shown = this.#view.placeholders.shown(outcome.message);
         const text = shortenedText(shown, MAX_ERROR_CHARS, this.#context.scrub);
-        return { code, message: `${title} failed${place}: ${text}` };
+        return { code, message: `${title} failed${where}: ${text}` };
       }
       case 'timed-out': {
         const message = `${title} did not end within ${SCRIPT_LIMIT_MS / 1000} s`;
@@ -274,13 +276,15 @@ export class AttemptScripts {
     };
   }
 
-  /** One after the other: each builds the search for all secrets, and the last one has to stay. */
+  /**
+   * One after the other: each call rebuilds the scrubber, and the one with all secrets must win.
+   */
   #learn(values: readonly string[]): Promise<void> {
     this.#learning = this.#learning.then(() => this.#context.learnSecrets?.(values));
     return this.#learning;
   }
 
-  /** Resolves when the credentials of a request are masked; false if there are too many for that. */
+  /** Resolves when the credentials of a request are masked; with false if they are too long. */
   async #learnCredentials({ values, dropped }: AttemptSecrets): Promise<boolean> {
     const all = new Set([...this.#credentials, ...values]);
     const chars = [...all].reduce((sum, { length }) => sum + length, 0);
@@ -342,7 +346,7 @@ export class AttemptScripts {
         deadlineMs: context.clock.monotonicMs() + SCRIPT_LIMIT_MS,
         operatorSecrets: own,
         wantsBody: true,
-        // Neither the starvation nor the bytes of these count for the request of the check.
+        // Starvation and bytes of a request by fetch do not count for the request of the check.
         starvation: undefined,
         onBody: undefined,
       };

@@ -47,7 +47,7 @@ export interface Attempt {
   /** No response came, or an ICMP check lost too many echoes. */
   readonly unreached: boolean;
   readonly endpoint: Endpoint | null;
-  /** Methods of the HTTP requests that the attempt and its scripts sent: targets may have acted on them. */
+  /** Methods of the HTTP requests of the check and its scripts: targets may have acted on them. */
   readonly sentMethods: readonly string[];
   /**
    * A variable of the agent itself whose value others on the way can read, in the request of the
@@ -56,13 +56,13 @@ export interface Attempt {
   exposedVariable(): string | null;
   readonly responseTimeMs: number;
   readonly verdict: Verdict;
-  /** False if the agent was too starved of CPU, or too busy, for a verdict: it then does not count. */
+  /** False if the agent was too short of CPU, or too busy: the attempt then does not count. */
   readonly isCertain: boolean;
-  /** The attempt does not count because scripts lacked workers or memory, not because CPU was short. */
+  /** The attempt does not count because scripts lacked workers or memory, not CPU. */
   readonly wasBusy: boolean;
-  /** Milliseconds: the larger of the CPU starvation and the uncertainty of its times. */
+  /** Milliseconds: the larger of the CPU starvation and the uncertainty of the measured times. */
   readonly starvedMs: number;
-  /** May grow until the details are made. */
+  /** Lines may be added until `detail` is called. */
   readonly jobLog: JobLog;
   readonly longBody: LongBody | null;
   /**
@@ -78,8 +78,8 @@ export interface Attempt {
 }
 
 /**
- * Probes once and gives a verdict. Never rejects: a fault of the agent is an INTERNAL_ERROR. Does not
- * probe if the run is cancelled already.
+ * Probes once and judges the outcome. Never rejects: a fault of the agent is an INTERNAL_ERROR.
+ * Does not probe if the run is cancelled already.
  */
 export async function makeAttempt(
   check: Check,

@@ -1,7 +1,7 @@
 import type { Failure } from '../../model/result/error-codes.ts';
 import type { Verdict } from '../../model/result/verdict.ts';
 
-/** The reason with which the signal of a run aborts that a user cancelled. */
+/** The abort reason of the signal of a run that a user cancelled. */
 export const RUN_CANCELLED = Symbol('run cancelled');
 
 /** False if the signal has not aborted, or aborted because the agent stops. */
@@ -9,7 +9,7 @@ export function isRunCancelled({ aborted, reason }: AbortSignal): boolean {
   return aborted && reason === RUN_CANCELLED;
 }
 
-/** In place of the failure with which the probe ended: that of an agent that stops. */
+/** Replaces the failure of the probe, which says that the agent stops. */
 export const CANCELLED_ON_REQUEST: Failure = {
   code: 'CANCELLED',
   message: 'The run was cancelled on request',

@@ -88,7 +88,7 @@ function droppedText(variable: string, run: FailedRun): string {
 }
 
 function exposedText(variable: string, { check }: FailedRun): string {
-  // Scripts may have put it anywhere.
+  // Scripts may have put the variable into any request.
   const what = hasScripts(check)
     ? `a request of the check or its scripts is not encrypted and may have the variable ${variable}`
     : `the request is not encrypted and has the variable ${variable}`;

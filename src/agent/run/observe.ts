@@ -53,9 +53,9 @@ export interface AttemptContext extends ProbeContext {
 }
 
 export interface Observed {
-  /** Until the end of the probe; 0 without a probe. */
+  /** Milliseconds of CPU starvation until the end of the probe; 0 without a probe. */
   readonly starvedMs: number;
-  /** The part of it that may have made the times too long. */
+  /** Milliseconds by which the measured times may be too long. */
   readonly uncertainMs: number;
   /** The assertions that exceeded their time limit, perhaps because the agent was short of CPU. */
   readonly cutShort: ReadonlySet<Assertion>;
@@ -65,15 +65,15 @@ export interface Observed {
   readonly lackedBytes: number;
   /** Scripts lacked a worker, or memory for a response. */
   readonly wasBusy: boolean;
-  /** In a script that failed perhaps only because of that; else 0. */
+  /** Milliseconds of CPU starvation in a script that may have failed only because of it; else 0. */
   readonly scriptStarvedMs: number;
   readonly assertions: readonly AssertionResult[];
   readonly secrets: AttemptSecrets;
 }
 
 /**
- * Runs the scripts, renders the check, probes, and evaluates the assertions. Never rejects: a fault of the
- * agent is an INTERNAL_ERROR.
+ * Runs the scripts, renders the check, probes, and evaluates the assertions. Never rejects: a fault
+ * of the agent is an INTERNAL_ERROR.
  */
 export async function observe(
   check: Check,
@@ -134,7 +134,7 @@ export async function observe(
     const probed = await context.sent.send({ method, operatorSecrets, receivers }, () =>
       runner.probe(rendered.check as never, context, bodyMemory),
     );
-    // A probe that had ended before keeps what it saw.
+    // A probe that ended before the cancellation keeps its outcome.
     if (isRunCancelled(context.signal) && probed.failure?.code === 'CANCELLED') return cancelled();
     const { starvedMs, uncertainMs } = context.starvation;
     const lackedBytes = failsWithoutBody(check, probed) ? 0 : probed.lackedBytes;
@@ -187,7 +187,10 @@ function failsWithoutBody(check: Check, probed: Probed): boolean {
   return hasFailures || hasErrors;
 }
 
-/** Without those on the body if only a part of it fitted in memory. */
+/**
+ * None if the attempt is repeated for its body. None on the body if only a part of it fitted in
+ * memory, and the attempt failed anyway.
+ */
 function assertionsToEvaluate(
   { request }: Check,
   probed: Probed,
@@ -198,7 +201,7 @@ function assertionsToEvaluate(
   return probed.lackedBytes === 0 ? all : all.filter(({ source }) => !isOfBody(source));
 }
 
-/** What keeps the failure of a script from counting. */
+/** Why a failure of a script may not count. */
 function doubtsOf(scripts: AttemptScripts | null): Pick<Observed, 'wasBusy' | 'scriptStarvedMs'> {
   return { wasBusy: scripts?.wasBusy ?? false, scriptStarvedMs: scripts?.starvedMs ?? 0 };
 }

@@ -42,8 +42,8 @@ export interface Run {
   /** Epoch milliseconds of the run's first attempt in another location; null if there was none. */
   readonly firstStartedAtMs: number | null;
   /**
-   * Ends the run at once: with the reason RUN_CANCELLED as cancelled, else as missed, because a stopping
-   * agent is not an outage of the target.
+   * Ends the run at once: with the reason RUN_CANCELLED as cancelled, else as missed, because a
+   * stopping agent is not an outage of the target.
    */
   readonly signal: AbortSignal;
   readonly permit: Permit;

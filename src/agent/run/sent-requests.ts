@@ -4,7 +4,7 @@ import type { Probed } from './check-types/check-type.ts';
 
 /** What is known of a request before it is sent. */
 interface RequestToSend {
-  /** Of HTTP; null for other checks. */
+  /** The HTTP method; null for other checks. */
   readonly method: string | null;
   /** The agent's own variables in it. */
   readonly operatorSecrets: OperatorSecrets;
@@ -36,7 +36,7 @@ export class SentRequests {
     });
   }
 
-  /** A variable of the agent itself whose value others on the way can read; null if there is none. */
+  /** A variable of the agent itself that others on the way can read; null if there is none. */
   exposedVariable(): string | null {
     for (const request of this.#requests) {
       const name = exposedIn(request);

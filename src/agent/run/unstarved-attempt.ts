@@ -14,7 +14,7 @@ import type { Run, RunnerParts } from './run.ts';
  * that repeats do not add to the starvation.
  */
 const STARVED_PAUSES_MS = [0, 250, 500, 1000, 2000];
-/** Repeats that even a retry after the slot's time gets. */
+/** Minimum number of repeats, also for a retry after the slot's time. */
 const MIN_STARVED_REPEATS = 2;
 /** Bounds the repeats: a body may be longer each time. */
 const MAX_MEMORY_WAITS = 2;
@@ -22,10 +22,10 @@ const MAX_MEMORY_WAITS = 2;
 const MIN_MEMORY_WAIT_MS = 5_000;
 
 /**
- * The starvation guard (src/agent/README.md, "Timing and CPU starvation"): repeats an attempt whose
+ * The starvation guard (src/agent/README.md, "Timing and CPU starvation"). Repeats an attempt whose
  * verdict is uncertain because the agent was short of CPU, or too busy for its scripts, within the
- * slot's time, and one whose body did not fit in memory, when it fits. Otherwise returns why the run is
- * missed.
+ * slot's time. Repeats an attempt whose body did not fit in memory as soon as there is memory for
+ * it. Returns the attempt that counts, or why the run is missed.
  */
 export async function attemptUnstarved(
   { check, slotMs, signal, permit }: Run,

@@ -3,7 +3,7 @@ import type { OneOff } from '../../wire/v1/assignment.ts';
 import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
 
 /**
- * The outcome of a one-off.
+ * The outcome of a one-off run.
  *
  * - `ended`: it ran, with any result, or was cancelled
  * - `too_late`: its `notAfter` passed before a permit was free
@@ -12,15 +12,15 @@ import { MAX_ONE_OFFS } from '../../wire/v1/limits.ts';
  */
 export type OneOffOutcome = 'ended' | 'too_late' | 'stopped' | 'refused';
 
-/** A one-off with the callback for its end. */
+/** A one-off run with the callback for its end. */
 export interface OneOffRequest {
   readonly run: OneOff;
   readonly onEnded: (outcome: OneOffOutcome) => void;
-  /** Monotonic instant of `notAfter` by the clocks when it arrived. */
+  /** `notAfter` as a monotonic instant, computed when the request arrived. */
   readonly latestMs: number;
 }
 
-/** Maximum of unfinished ones, and of ended ones. */
+/** Maximum number of unfinished one-offs, and of remembered outcomes. */
 const MAX_KNOWN = 2 * MAX_ONE_OFFS;
 /** The wall clock may have been set, so waiting one-offs are scanned this often. */
 const SCAN_INTERVAL_MS = 1000;
@@ -30,9 +30,9 @@ export class OneOffs {
   readonly #clock: Clock;
   /** By runId, in order of arrival. */
   readonly #waiting = new Map<string, OneOffRequest>();
-  /** The runIds of those that wait here or for a permit, or run. */
+  /** The runIds of all that have not ended: waiting here, waiting for a permit, or active. */
   readonly #unfinished = new Set<string>();
-  /** By runId; the oldest are dropped. */
+  /** The outcomes of ended one-offs by runId, at most MAX_KNOWN: the oldest are dropped. */
   readonly #outcomes = new Map<string, OneOffOutcome>();
   #nextScanMs = Number.NEGATIVE_INFINITY;
 
@@ -86,7 +86,7 @@ export class OneOffs {
     return oneOff;
   }
 
-  /** Milliseconds until `next` may return one; Infinity if none waits. */
+  /** Milliseconds until `takeDue` may return one; Infinity if none waits. */
   get nextInMs(): number {
     if (this.#waiting.size === 0) return Number.POSITIVE_INFINITY;
     return Math.max(0, this.#nextScanMs - this.#clock.monotonicMs());
@@ -116,7 +116,7 @@ export class OneOffs {
   }
 }
 
-/** By either clock: one may have been set, and the other stands still while the machine sleeps. */
+/** Checks both clocks: the wall clock may be set, and the monotonic one stops during a sleep. */
 export function isTooLate({ run, latestMs }: OneOffRequest, clock: Clock): boolean {
   return clock.wallMs() >= run.notAfter || clock.monotonicMs() >= latestMs;
 }

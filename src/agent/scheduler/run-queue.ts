@@ -16,11 +16,11 @@ export type RunKind = 'slot' | 'one_off';
 export interface Due {
   readonly check: Check;
   readonly slotMs: number;
-  /** When the slot was, by the monotonic clock: independent of later wall clock steps. */
+  /** The monotonic instant of the slot, which later steps of the wall clock do not change. */
   readonly dueMonotonicMs: number;
-  /** How long after that it may start. Infinity for a one-off. */
+  /** How many milliseconds after that instant the run may start; Infinity for a one-off. */
   readonly toleranceMs: number;
-  /** Already reported as missed: the clock was set forward over the slot and back. */
+  /** The slot was already reported as missed: the clock was set forward over it, and back. */
   readonly isReported: boolean;
 }
 
@@ -28,15 +28,15 @@ export interface RunQueueOptions {
   readonly clock: Clock;
   /** Maximum number of working runs, 1 or more. */
   readonly concurrency: number;
-  /** Maximum runs that only wait for their peers, in addition to those. */
+  /** Maximum number of runs that only wait for their peers, in addition to the working ones. */
   readonly maxWaiting: number;
   readonly run: (run: Run) => Promise<void>;
   readonly onStarted: (check: Check, slotMs: number, lateMs: number, kind: RunKind) => void;
   readonly onMissed: (missed: MissedSlots) => void;
-  /** A waiting slot is paused now: neither run nor missed. */
+  /** Called when a new pause covers a waiting slot, which is then neither run nor missed. */
   readonly onPaused: (check: Check, slotMs: number) => void;
   readonly slots: SlotObserver;
-  /** A run threw: a fault of the agent. */
+  /** Called when a run throws, which is a fault of the agent. */
   readonly onFault: (fault: unknown, check: Check) => void;
 }
 
@@ -47,7 +47,7 @@ interface Ticket {
   /** Set for a one-off run, which may overlap with other runs of its check. */
   readonly oneOff: OneOffRequest | null;
   due: Due;
-  /** Aborts it; null while it waits in the line. */
+  /** Aborts the run; null while it waits. */
   stop: AbortController | null;
   ended: Promise<void>;
 }
@@ -60,7 +60,7 @@ const NO_PERMIT: Permit = {
   rest: (wait) => wait(),
 };
 
-/** No check id has a slash. */
+/** Starts with a slash, which no check id contains. */
 function keyOf(runId: string): string {
   return `/${runId}`;
 }
@@ -76,7 +76,7 @@ function keyOf(runId: string): string {
 export class RunQueue {
   readonly #options: RunQueueOptions;
   readonly #permits: RunPermits;
-  /** By key: at most one that runs or waits. */
+  /** Waiting and active runs by key. */
   readonly #runs = new Map<string, Ticket>();
   readonly #line = new RemovableQueue<Ticket>();
   #nextExpiryMs = 0;
@@ -104,12 +104,12 @@ export class RunQueue {
     return this.#permits.waiting;
   }
 
-  /** Runs retain their permits because too many already wait for their peers. */
+  /** Whether runs retain their permits because too many already wait for their peers. */
   get isWaitingFull(): boolean {
     return this.#permits.isWaitingFull;
   }
 
-  /** Slots that are due, and retries, that wait for a permit. */
+  /** Runs and retries that wait for a permit. */
   get queued(): number {
     return this.#line.size + this.#permits.queued;
   }
@@ -153,8 +153,8 @@ export class RunQueue {
   }
 
   /**
-   * Cancels a one-off run that waits for a permit or is active: its FINAL is a cancelled one. Ignores a run
-   * that is not here.
+   * Cancels a one-off run that waits for a permit or is active: its FINAL has no verdict. Ignores
+   * an unknown runId.
    */
   cancelOneOff(runId: string): void {
     const run = this.#runs.get(keyOf(runId));
@@ -167,7 +167,7 @@ export class RunQueue {
     this.#endCancelled(run);
   }
 
-  /** Takes a one-off run that was cancelled before it was due: it only reports that. */
+  /** Reports a one-off run that was cancelled before it was due. */
   submitCancelled(oneOff: OneOffRequest): void {
     const run = this.#ticketOf(this.#dueNow(oneOff), oneOff);
     this.#runs.set(run.key, run);
@@ -208,8 +208,8 @@ export class RunQueue {
   }
 
   /**
-   * Starts nothing more, reports what waits as missed, and resolves when the last run has ended.
-   * When `graceSignal` aborts, the signals of the runs do.
+   * Starts no more runs, reports waiting slots as missed, and resolves when the last run has ended.
+   * Aborts the active runs when `graceSignal` aborts.
    */
   async drain(graceSignal: AbortSignal): Promise<void> {
     this.#state = 'closed';
@@ -242,7 +242,7 @@ export class RunQueue {
     return { check, slotMs, dueMonotonicMs, toleranceMs, isReported: false };
   }
 
-  /** Makes the result of a run that never began. It needs no permit: it probes nothing. */
+  /** Reports a run that never began as cancelled. It probes nothing, so it needs no permit. */
   #endCancelled(run: Ticket): void {
     const stop = new AbortController();
     stop.abort(RUN_CANCELLED);
@@ -259,7 +259,7 @@ export class RunQueue {
     }
   }
 
-  /** Resolves when the run has ended, however it did. */
+  /** Resolves when the run has ended, also after a fault. */
   #start(run: Ticket, permit: Permit): Promise<void> {
     const { check, slotMs, dueMonotonicMs } = run.due;
     const stop = new AbortController();

@@ -12,10 +12,13 @@ import type { Timeline } from './timeline.ts';
 
 /** The difference between a new set of checks and the previous one. */
 export interface ScheduleChange {
-  /** Their definitions and pauses may have changed. */
+  /** Checks in both sets. Their definitions and pauses may have changed. */
   readonly retained: readonly ScheduledCheck[];
   readonly gone: readonly ScheduledCheck[];
-  /** Slots that were due and not taken yet, of checks that are gone or that others answer for. */
+  /**
+   * Slots that were due and not taken yet, of checks that are gone or that another agent is
+   * responsible for.
+   */
   readonly missed: readonly MissedSlots[];
 }
 
@@ -27,7 +30,7 @@ export interface PausedSlot {
 /** A check's slots in an interval. Paused slots are not missed. */
 export interface TakenSlots {
   readonly missed: readonly MissedSlots[];
-  /** The slot to run now; null if it is paused, or too late for all of them. */
+  /** The slot to run now; null if it is paused, was run already, or all slots are too late. */
   readonly due: Due | null;
   /** The slot that would run now if its check were not paused. */
   readonly paused: PausedSlot | null;
@@ -105,8 +108,8 @@ export class Schedule {
   }
 
   /**
-   * Takes all slots in the interval of the check with the earliest slot. Only the last of them is
-   * run, if it is not too late. null if no check has one.
+   * Takes all slots of one check in the interval: of the check whose next slot is the earliest.
+   * Only the last slot is run, if it is not too late. null if no check has a slot in the interval.
    */
   takeNext({ toMs, atMonotonicMs, reason }: ClockInterval): TakenSlots | null {
     const next = this.#heap.top();
@@ -118,7 +121,7 @@ export class Schedule {
 
     const dueMonotonicMs = atMonotonicMs - (toMs - lastMs);
     const isInTime = this.#clock.monotonicMs() - dueMonotonicMs <= toleranceMs;
-    const isToRun = isInTime && !this.#timeline.isLived(lastMs);
+    const isToRun = isInTime && !this.#timeline.isCovered(lastMs);
     const lastMissedMs = isToRun ? lastMs - rule.periodMs : lastMs;
     const missed = this.#missedOf(next, { firstMs, lastMs: lastMissedMs }, reason);
     if (!isToRun) return { missed, due: null, paused: null };

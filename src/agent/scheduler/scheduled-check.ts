@@ -10,14 +10,14 @@ export interface ScheduledCheck extends HasNextSlot {
   check: Check;
   /** When its slots are skipped. */
   pauses: PauseTimes;
-  /** Its share when locations rotate; null: it runs every slot. */
+  /** Which slots this location runs when the check's locations rotate; null: every slot. */
   readonly rotation: RotationRule | null;
-  /** The slots that are run here. */
+  /** The slots that this location runs. */
   readonly rule: SlotRule;
   readonly toleranceMs: number;
 }
 
-/** The caller sets the next slot. */
+/** The caller must set `nextSlotMs`. */
 export function scheduledCheckOf(
   check: Check,
   rotation: RotationRule | null,
@@ -64,8 +64,8 @@ export function hasSameSlots(
 }
 
 /**
- * FNV-1a, 32 bits with a sign, since the engine boxes larger numbers: which of the checks that
- * share a slot starts first, whatever their order.
+ * Orders the checks that share a slot by a hash of their ids, so that their order in the file does
+ * not matter. FNV-1a as a signed 32-bit number: V8 boxes larger ones.
  */
 function spread(text: string): number {
   let hash = 0x811c9dc5 | 0;

@@ -37,9 +37,9 @@ export interface SchedulerOptions {
   readonly clock: Clock;
   /** Maximum number of working runs, 1 or more (JOB_CONCURRENCY). */
   readonly concurrency: number;
-  /** Maximum runs that only wait for their peers, in addition to those. */
+  /** Maximum number of runs that only wait for their peers, in addition to the working ones. */
   readonly maxWaiting: number;
-  /** Its signal aborts when a drain's grace is over. A rejection is a fault of the agent. */
+  /** `run.signal` aborts when the grace of a drain ends. A rejection is a fault of the agent. */
   readonly run: (run: Run) => Promise<void>;
   readonly onMissed: (missed: MissedSlots) => void;
   readonly slots: SlotObserver;
@@ -59,15 +59,15 @@ export interface SchedulerOptions {
 /**
  * Starts every check at its slots (src/model/README.md, "When checks run").
  *
- * | State | Ticks | Slots | Leaves it by |
- * |----------|----------------------------|--------------------------------------|-------------------|
- * | idle | no | of the time before the start: none | start(), drain() |
+ * | State | Ticks | Slots | Leaves the state on |
+ * |---|---|---|---|
+ * | idle | no | ignored, also after start() | start(), drain() |
  * | running | at each slot, every second | started, or reported as missed | drain() |
  * | draining | every second, for liveness | none start; waiting ones are missed | last run's end |
  * | stopped | no | none | – |
  *
- * A tick takes all slots that the wall clock passed since the tick before (an interval), earliest
- * first. If that takes too long, further ticks continue the same interval. Its time counts as lived
+ * A tick takes all slots that the wall clock passed since the previous tick (an interval), earliest
+ * first. If that takes too long, further ticks continue the same interval. The interval is covered
  * (src/agent/slots/time-coverage.ts) when all of its slots are taken.
  *
  * After a standstill, ticks take no slots until the current assignment is known.
@@ -135,7 +135,7 @@ export class Scheduler {
     return this.#maxWaiting;
   }
 
-  /** Runs retain their permits because too many already wait for their peers. */
+  /** Whether runs retain their permits because too many already wait for their peers. */
   get isWaitingFull(): boolean {
     return this.#queue.isWaitingFull;
   }
@@ -150,7 +150,7 @@ export class Scheduler {
     return this.#queue.unfinished;
   }
 
-  /** Checks that are scheduled, so without the deactivated ones. */
+  /** The number of scheduled checks, without the deactivated ones. */
   get checks(): number {
     return this.#schedule.size;
   }
@@ -190,8 +190,9 @@ export class Scheduler {
    *
    * @param rotations by check id, which of its slots are run here; default: all
    * @param pausing when slots are skipped
-   * @param answeredUntilMs by check id, up to which instant (epoch milliseconds) another agent answers for
-   *   its slots; due ones that have not begun are missed like those of a removed check
+   * @param answeredUntilMs by check id, the instant (epoch milliseconds) up to which another agent
+   *   is responsible for its slots; due ones that have not begun are missed like those of a removed
+   *   check
    */
   setChecks(
     checks: readonly Check[],
@@ -227,8 +228,8 @@ export class Scheduler {
   }
 
   /**
-   * Ends a one-off run, waiting or active, with a FINAL that has no verdict. Its `onEnded` is called with
-   * `ended`. Ignores a run that has ended or is not known.
+   * Ends a one-off run, waiting or active, with a FINAL that has no verdict. Its `onEnded` is
+   * called with `ended`. Ignores a run that has ended or is not known.
    */
   cancelOneOff(runId: string): void {
     const waiting = this.#oneOffs.take(runId);
@@ -281,7 +282,7 @@ export class Scheduler {
     this.#haltedUntil = until;
     this.#queue.halt();
     await until;
-    // Another standstill began, or the scheduler drains.
+    // Another standstill may have begun meanwhile, or a drain.
     if (this.#haltedUntil !== until || this.#state !== 'running') return;
     this.#haltedUntil = null;
     this.#queue.resume();
@@ -312,7 +313,7 @@ export class Scheduler {
     const interval = this.#timeline.open();
     if (interval.isNotable)
       this.#guard(() => this.#observer.clockStepped?.(Math.round(interval.stepMs)));
-    // The clock is back in a time that was not lived: take its slots first.
+    // The clock was set back to a time that is not covered: take the slots of that time first.
     if (this.#timeline.isRewound) this.#schedule.reschedule(interval.fromMs);
     return interval;
   }

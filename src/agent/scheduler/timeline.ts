@@ -10,8 +10,8 @@ import {
 import { TimeCoverage } from '../slots/time-coverage.ts';
 
 /**
- * Cuts the wall clock's time into intervals, each from the end of the one before up to now, and
- * remembers which times are done. An interval stays open until the scheduler closes it.
+ * Divides the time of the wall clock into intervals, each from the end of the previous one until
+ * now, and remembers which times are covered. An interval is open until the scheduler closes it.
  */
 export class Timeline {
   readonly #clock: Clock;
@@ -50,7 +50,7 @@ export class Timeline {
     return this.#interval;
   }
 
-  /** The open interval begins in a time that was not lived: next slots must be recomputed. */
+  /** Whether the open interval begins in a time that is not covered: recompute the next slots. */
   get isRewound(): boolean {
     return this.#isRewound;
   }
@@ -80,7 +80,7 @@ export class Timeline {
     this.#interval = null;
   }
 
-  isLived(instantMs: number): boolean {
+  isCovered(instantMs: number): boolean {
     return this.#coverage.isCovered(instantMs);
   }
 

@@ -1,9 +1,9 @@
 import { MAX_PAIRS } from './limits.ts';
 
 /**
- * What a script made of a request, as far as it has the form of one: in the worker, because a message of
- * millions of values would take the main thread longer to read than to judge. Anything else becomes null,
- * and there is one pair more than allowed if there are too many, so that the main thread refuses both.
+ * The parts of a script's request that have the form of one. Called in the worker, because the main
+ * thread would take long to read a message of millions of values. Replaces anything else by null,
+ * and keeps one pair more than allowed if there are too many, so that the main thread refuses both.
  */
 export function boundedRequest(given: unknown): unknown {
   if (typeof given !== 'object' || given === null) return null;

@@ -2,14 +2,14 @@ import { createHash, createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { MAX_RANDOM_BYTES } from './limits.ts';
 
 /**
- * What a script cannot do itself: pure functions of JSON values. Bytes are text of the characters 0 to
- * 255. An error that they throw is thrown in the script, with its message.
+ * The functions of the host for scripts: pure functions of JSON values. Bytes are text of the
+ * characters 0 to 255. Errors are thrown in the script, with their messages.
  */
 export type HostFunction = (args: readonly unknown[]) => unknown;
 
 const HASHES = ['md5', 'sha1', 'sha256', 'sha384', 'sha512'];
 const ENCODINGS = ['hex', 'base64', 'base64url', 'binary'] as const;
-/** Also those of a URL that a script may change. */
+/** The parts of a URL; a script may also set them. */
 const URL_PARTS = [
   'href',
   'protocol',

@@ -1,10 +1,10 @@
 /**
- * The globals of a script, in its own language: they run inside the sandbox before it. The bridge
- * consists of three functions that take and give texts (JSON); no object of the host is reachable from
- * there. A script may replace all that is defined here, and only harms itself.
+ * The globals of a script, in JavaScript that runs in the sandbox before the script. The bridge
+ * consists of three functions with texts (JSON) as arguments and results; no object of the host is
+ * reachable from the sandbox. A script that replaces anything defined here only harms itself.
  *
- * The code is a function of `call(name, json)`, `send(json)` and `ask(json)` (a promise), and the input
- * as JSON; it returns the functions that the host calls.
+ * The code is a function of `call(name, json)`, `send(json)` and `ask(json)` (a promise), and of
+ * the input as JSON; it returns the functions that the host calls.
  */
 export const PRELUDE = String.raw`
 (function (call, send, ask, inputText) {
@@ -64,7 +64,8 @@ export const PRELUDE = String.raw`
     return headers;
   };
 
-  // Fields as an object lose the order of their names: what the script leaves as it was is sent in its own.
+  // Fields as an object lose the order of their names: what the script leaves as it was is sent in
+  // its own.
   const asObject = (pairs) => stringify(pairsOf(fieldsOf(pairs), 'fields'));
   const given = { headers: asObject(input.request.headers), query: asObject(input.request.query) };
   const leftPairs = (name) => {

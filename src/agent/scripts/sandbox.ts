@@ -27,10 +27,10 @@ import {
 } from './script-protocol.ts';
 import { ScriptVariables } from './script-variables.ts';
 
-/** For reading the error of a script that has used up its memory. */
+/** Memory for reading the error of a script that has used up its own. */
 const SPARE_BYTES = 4 * 1024 * 1024;
 
-/** A WebAssembly module of its own for each script, so that none finds what another one left behind. */
+/** Creates a WebAssembly module for one script, so that it cannot read what another one left. */
 export function newSandbox(): Promise<QuickJSWASMModule> {
   return newQuickJSWASMModuleFromVariant(import('@jitl/quickjs-wasmfile-release-sync'));
 }
@@ -41,8 +41,8 @@ interface Functions {
 }
 
 /**
- * Runs one script in QuickJS. The worker is ended from outside if this takes too long: a loop inside a
- * function of QuickJS (a power of a BigInt, `indexOf`) does not ask whether to stop.
+ * Runs one script in QuickJS. The main thread ends the worker if this takes too long: loops inside
+ * functions of QuickJS (a power of a BigInt, `indexOf`) cannot be interrupted.
  */
 export class Sandbox {
   readonly #runtime: QuickJSRuntime;
@@ -115,7 +115,7 @@ export class Sandbox {
     return { finish: context.getProp(made, 'finish'), describe: context.getProp(made, 'describe') };
   }
 
-  /** Also a script can call the bridge with anything. */
+  /** Checks the argument: a script can call the bridge with anything. */
   #textOf(handle: QuickJSHandle | undefined): string {
     const context = this.#context;
     if (handle === undefined || context.typeof(handle) !== 'string') {
@@ -144,7 +144,7 @@ export class Sandbox {
     });
   }
 
-  /** Runs what is ready, and ends the script if it has come to its end. */
+  /** Runs pending jobs. Ends the script if its promise is settled, or never will be. */
   #proceed(): void {
     const context = this.#context;
     const jobs = this.#runtime.executePendingJobs();
@@ -181,7 +181,7 @@ export class Sandbox {
   #fail(error: QuickJSHandle): void {
     const context = this.#context;
     this.#runtime.setMemoryLimit(MEMORY_BYTES + SPARE_BYTES);
-    // QuickJS throws null where there is no memory for an error.
+    // QuickJS throws null if there is no memory for an error.
     if (context.eq(error, context.null)) {
       this.#failWith('out of memory', { code: 'SCRIPT_MEMORY' });
       return;
@@ -224,13 +224,14 @@ export class Sandbox {
     this.#post({ kind: 'ended', end });
   }
 
-  /** The WebAssembly module itself may stop: it traps, or its memory cannot grow. */
+  /** Catches failures of the WebAssembly module itself: it traps, or its memory cannot grow. */
   #guarded(work: () => void): void {
     try {
       work();
     } catch (thrown) {
       const problem = messageOf(thrown);
-      // Emscripten has no codes. An access out of bounds is the stack of the module, not its memory.
+      // Emscripten has no codes. An access out of bounds is the stack of the module, not its
+      // memory.
       const isMemory = /out of memory|OOM|enlarge memory/i.test(problem);
       const code = isMemory ? 'SCRIPT_MEMORY' : 'SCRIPT_FAILED';
       const message = `The sandbox of the script ended: ${problem}`.slice(0, MAX_ERROR_CHARS);

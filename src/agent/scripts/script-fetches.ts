@@ -19,7 +19,7 @@ export class ScriptFetches {
     this.#post = post;
   }
 
-  /** How many have no reply yet. */
+  /** The number of requests without a reply. */
   get pending(): number {
     return this.#waiting.size;
   }
@@ -40,7 +40,7 @@ export class ScriptFetches {
     return deferred.handle;
   }
 
-  /** @returns what settles the promise of the script; null where nothing waits for the reply */
+  /** @returns a function that settles the script's promise; null if nothing waits for the reply */
   take(id: number, reply: FetchReply): (() => void) | null {
     const waiting = this.#waiting.get(id);
     this.#waiting.delete(id);

@@ -10,13 +10,13 @@ import {
 export interface ScriptPoolParts {
   readonly clock: Clock;
   readonly workerUrl: URL;
-  /** Scripts at once, 1 or more (SCRIPT_WORKERS). */
+  /** Maximum number of scripts that run at once, 1 or more (SCRIPT_WORKERS). */
   readonly workers: number;
   /** Called for each script that got no worker in time. */
   readonly onNoWorker?: () => void;
 }
 
-/** `no-worker`: none became free in time, which is the agent's own lack. */
+/** `no-worker`: no worker became free in time, which says nothing about the script. */
 export type PooledOutcome = ScriptOutcome | { readonly kind: 'no-worker' };
 
 export interface ScriptPool {

@@ -1,6 +1,6 @@
 /**
- * The messages between the pool and a worker. Only copies are exchanged, and the pool trusts nothing in
- * them: what a script made of its request is validated again.
+ * The messages between the pool and a worker. Messages are copies, and the pool does not trust
+ * them: it validates a request that a script has changed again.
  */
 
 /** Field name and value; a name may occur several times. */
@@ -19,7 +19,7 @@ export interface ScriptResponse {
   readonly headers: readonly ScriptPair[];
   /** Decoded; null if the agent has not read it. */
   readonly body: string | null;
-  /** It was longer than scripts get it. */
+  /** Whether the body was longer than MAX_BODY_CHARS. */
   readonly isBodyCut: boolean;
   /** Milliseconds; null for a response to `fetch`. */
   readonly responseTime: number | null;
@@ -45,7 +45,7 @@ export type ScriptLogLevel = (typeof LOG_LEVELS)[number];
 export interface StartMessage {
   readonly kind: 'start';
   readonly source: string;
-  /** In stack traces: `setup.js`. */
+  /** The name in stack traces: `setup.js`. */
   readonly fileName: string;
   readonly input: ScriptInput;
 }
@@ -58,7 +58,7 @@ export type ToWorker =
   | StartMessage
   | { readonly kind: 'fetched'; readonly id: number; readonly reply: FetchReply };
 
-/** What a script left behind; `request` is bounded (bounded-request.ts), but not validated. */
+/** The output of a script; `request` is bounded (bounded-request.ts), but not validated. */
 export interface ScriptResult {
   readonly request: unknown;
   readonly variables: readonly SetVariable[];

@@ -22,7 +22,7 @@ const headerPairs = z
   )
   .max(MAX_PAIRS);
 
-/** What a script made of a request: the rules of a check's own. */
+/** A request from a script, by the same rules as the request of a check. */
 const requestSchema = z.strictObject({
   url: z.string().min(1).max(LIMITS_CHARS.url),
   method: z.enum(API_METHODS),
@@ -35,7 +35,7 @@ export type ReadRequest =
   | { readonly ok: true; readonly request: z.output<typeof requestSchema> }
   | { readonly ok: false; readonly problem: string };
 
-/** The problem names the place, but contains no value. */
+/** Validates a request from a script. The problem names the field, but contains no value. */
 export function readScriptRequest(given: unknown): ReadRequest {
   const parsed = requestSchema.safeParse(given);
   if (parsed.success) return { ok: true, request: parsed.data };
@@ -54,12 +54,12 @@ export function scriptRequestOf({ request }: CheckOf<'API'>): ScriptRequest {
     method,
     headers: pairsOf(request.headers),
     query: pairsOf(request.queryParameters),
-    // A check keeps the text that it does not send. A script that writes a body has it sent.
+    // A check may have a body that it does not send; a body that a script writes is sent.
     body: bodyType === 'NONE' ? '' : body,
   };
 }
 
-/** The check with the request that a script made of its own. */
+/** The check with the request as a script has changed it. */
 export function withRequest(
   check: CheckOf<'API'>,
   { url, method, headers, query, body }: z.output<typeof requestSchema>,

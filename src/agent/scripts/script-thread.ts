@@ -16,14 +16,14 @@ export interface ScriptJob {
   readonly source: string;
   readonly fileName: string;
   readonly input: ScriptInput;
-  /** Milliseconds from its start. */
+  /** Milliseconds from the start of the script. */
   readonly limitMs: number;
   readonly signal: AbortSignal;
   /** Called when its time begins. */
   readonly onStart?: () => void;
 }
 
-/** What a script can do outside of its sandbox. */
+/** The actions of a script outside of its sandbox. */
 export interface ScriptHost {
   log(level: ScriptLogLevel, text: string): void;
   /** Resolves when the values are masked; if it rejects, the script ends as `broken`. */
@@ -35,7 +35,8 @@ export interface ScriptHost {
 /**
  * - `timed-out`: ended at its limit
  * - `cancelled`: the signal aborted
- * - `broken`: the worker could not start or died without the script being the cause, or its host failed
+ * - `broken`: the worker could not start, or died for a reason other than the script, or the host
+ *   failed
  */
 export type ScriptOutcome =
   | ScriptEnd
@@ -43,13 +44,13 @@ export type ScriptOutcome =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'broken'; readonly problem: string };
 
-/** A worker with more is replaced: its WebAssembly modules are freed late. */
+/** A worker is replaced after this many scripts: its WebAssembly modules are freed late. */
 const MAX_SCRIPTS = 100;
 
-/** Lines of the job log that are not longer are not cut. */
+/** Shorter lines of the job log are not cut. */
 const MIN_CUT_CHARS = 1_000;
 
-/** The sandbox limits the memory of scripts; these are for the texts that go in and out. */
+/** For texts to and from scripts; the sandbox limits the memory of the scripts themselves. */
 const RESOURCE_LIMITS = {
   maxOldGenerationSizeMb: 256,
   maxYoungGenerationSizeMb: 32,
@@ -57,15 +58,15 @@ const RESOURCE_LIMITS = {
 };
 
 /**
- * One worker and its current script. A worker whose script did not end by itself is ended and not used
- * again; the next script starts another one.
+ * One worker and its current script. Ends a worker whose script did not end by itself; the next
+ * script starts another one.
  */
 export class ScriptThread {
   readonly #clock: Clock;
   readonly #workerUrl: URL;
   readonly #ending = new Set<Promise<unknown>>();
   #worker: Worker | null = null;
-  /** How many the worker has run. */
+  /** The number of scripts that the worker has run. */
   #scripts = 0;
   #starting: Promise<string | null> | null = null;
   #current: {
@@ -115,7 +116,7 @@ export class ScriptThread {
         hostProblem ??= messageOf(thrown);
         settle({ kind: 'broken', problem: hostProblem });
       };
-      // In their order: a value must be known before a line with it is cut, and no line is logged after
+      // In order: a secret must be known before a line with it is cut, and no line is logged after
       // one that cannot be masked.
       let last: Promise<void> = Promise.resolve();
       const inOrder = (step: () => void | Promise<void>): void => {
@@ -142,7 +143,8 @@ export class ScriptThread {
           );
       };
       const onAbort = (): void => settle({ kind: 'cancelled' });
-      // One more event-loop iteration: after a pause, an end that has arrived counts before the timer.
+      // One more event-loop iteration: after a pause, an end that has arrived counts before the
+      // timer.
       const cancelTimer = this.#clock.after(limitMs, () => {
         setImmediate(() => settle({ kind: 'timed-out' }));
       });
@@ -162,7 +164,7 @@ export class ScriptThread {
             lines += 1;
             if (lines > MAX_LOG_LINES) return;
             const { level, text } = message;
-            // The result masks whole lines, so that only for those to be cut it must be known before.
+            // The result masks whole lines, so a secret must be known before only if a line is cut.
             if (text.length > MIN_CUT_CHARS) inOrder(learn);
             inOrder(() => host.log(level, text));
             return;
@@ -185,7 +187,7 @@ export class ScriptThread {
     });
   }
 
-  /** Starts a worker unless there is one; why it cannot start, or null. */
+  /** Starts a worker unless there is one. Returns why it cannot start, or null. */
   async #ready(): Promise<string | null> {
     if (this.#worker === null) this.#starting = this.#start();
     return (await this.#starting) ?? null;
@@ -196,7 +198,7 @@ export class ScriptThread {
     if (typeof worker === 'string') return Promise.resolve(worker);
     this.#worker = worker;
     this.#scripts = 0;
-    // What the WebAssembly module prints when it aborts must not get into the agent's own output.
+    // Output of a WebAssembly module that aborts must not get into the agent's own output.
     worker.stdout.resume();
     worker.stderr.resume();
     return new Promise((resolve) => {
@@ -238,7 +240,7 @@ function newWorker(url: URL): Worker | string {
   try {
     return new Worker(url, {
       name: 'vedette-scripts',
-      // Whatever leaves the sandbox must not find the agent's environment.
+      // Code that escapes from the sandbox must not find the agent's environment.
       env: {},
       execArgv: [],
       stdout: true,

@@ -2,7 +2,7 @@ import { MAX_KEY_CHARS, VARIABLE_KEY } from '../../model/check/variable-key.ts';
 import { MAX_SET_CHARS, MAX_SET_VARIABLES } from './limits.ts';
 import type { FromWorker, SetVariable } from './script-protocol.ts';
 
-/** The length of one value that a script sets. */
+/** Maximum length of one value that a script sets. */
 const MAX_VALUE_CHARS = 20_000;
 
 /** The variables that one script sets, within their limits. */
@@ -16,13 +16,13 @@ export class ScriptVariables {
     this.#post = post;
   }
 
-  /** The last value of each. */
+  /** The last value of each variable. */
   all(): readonly SetVariable[] {
     return [...this.#variables.values()];
   }
 
   /**
-   * @param message what the script sent, which may be anything
+   * @param message from the script, which may send anything
    * @throws TypeError or RangeError, which the script gets
    */
   set({ name, value, isPublic }: Readonly<Record<string, unknown>>): void {

@@ -4,14 +4,14 @@ import { parentPort } from 'node:worker_threads';
 import { newSandbox, Sandbox } from './sandbox.ts';
 import type { FromWorker, ToWorker } from './script-protocol.ts';
 
-/** The thread gets less CPU than the ones that measure targets; 0 is the default, 19 the least. */
+/** The thread gets less CPU than threads that measure targets; 0 is the default, 19 the least. */
 const NICENESS = 5;
 
 const post = (message: FromWorker): void => parentPort?.postMessage(message);
 
 function lowerPriority(): void {
   try {
-    // On Linux it is the priority of the calling thread alone. Elsewhere it would be the process's.
+    // On Linux this sets the priority of the calling thread only, elsewhere that of the process.
     if (process.platform === 'linux') setPriority(0, NICENESS);
   } catch {
     // A sandbox around the agent may forbid it: scripts then run like everything else.
@@ -19,7 +19,7 @@ function lowerPriority(): void {
 }
 
 let sandbox: Sandbox | null = null;
-// Compiled before the next script comes, so that it takes nothing of its time.
+// Compiled before the next script arrives, so that compiling does not take from its time.
 let prepared = newSandbox();
 
 async function start(message: Extract<ToWorker, { kind: 'start' }>): Promise<void> {

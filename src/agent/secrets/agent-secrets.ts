@@ -63,19 +63,20 @@ export interface AgentSecrets {
    */
   take(given: AgentSecretsInput): Promise<void>;
   /**
-   * For a one-off run of a check that is in no set: when it resolves, the check's own secrets are
-   * masked for an hour.
+   * Call it for a one-off run of a check that is in no set. When it resolves, the check's own
+   * secrets are masked for an hour.
    */
   admit(check: Check): Promise<void>;
   /**
-   * The check with its values. Its own take precedence over those of the agent (environment, then
-   * files), and these over those given to `take`. The same object for a check without templates.
+   * Fills in the templates of a check. The check's own variables take precedence over those of the
+   * agent (environment, then files), and these over those given to `take`. Returns the same object
+   * for a check without templates.
    */
   render<C extends Check>(check: C): RenderedWithSecrets<C>;
-  /** What the scripts of an attempt get of its check and of all variables. */
+  /** The part of a check and of all variables that the scripts of an attempt get. */
   viewForScripts(check: Check): ScriptView;
   /**
-   * The same as `render` for a check that scripts made of their view.
+   * Like `render`, for a check that scripts made of their view.
    *
    * @param set the variables that scripts have set
    */
@@ -85,14 +86,14 @@ export interface AgentSecrets {
     set: ReadonlyMap<string, string>,
   ): RenderedWithSecrets<C>;
   /**
-   * The credentials in the request of an attempt that `scrubber` does not mask. They are secret in
-   * this attempt only: another check may use the same word (`dark`, in a cookie) for something
-   * else.
+   * The credentials in the request of an attempt that `scrubber` does not mask. They are secret
+   * only in this attempt: another check may use the same word (such as `dark` in a cookie) for
+   * something else.
    *
    * @param sent the rendered check, or the check itself if it could not be rendered
    */
   credentials(check: Check, sent: Check): AttemptSecrets;
-  /** Masks what `scrubber` masks now, and these. */
+  /** A scrubber for the secrets that `scrubber` masks now and the given ones. */
   scrubberWith(secrets: AttemptSecrets): Promise<Scrubber>;
   /** The variables in templates that are not defined, sorted. */
   missing(checks: readonly Check[]): readonly string[];
@@ -112,15 +113,15 @@ export interface AgentSecretsOptions {
 
 /** Interval of the scans of the folder. */
 const SCAN_MS = 1000;
-/** In one log line. */
+/** Maximum number of names in a log line. */
 const MAX_NAMED = 20;
 
 /** The current values, without those that checks define themselves. */
 interface Values {
-  /** The agent's own. */
+  /** The agent's own variables. */
   readonly agent: ReadonlyMap<string, string>;
   readonly shared: ReadonlyMap<string, string>;
-  /** Shared variables that have a value which the service cannot decrypt. */
+  /** Names of shared variables whose values the service cannot decrypt. */
   readonly unreadable: ReadonlySet<string>;
   /** The secrets of the checks, the shared variables and the proxy. */
   readonly secrets: readonly NamedValue[];
@@ -256,7 +257,7 @@ class WatchedSecrets implements AgentSecrets {
 
   async scrubberWith(secrets: AttemptSecrets): Promise<Scrubber> {
     if (secrets.values.length === 0) return this.#scrubber;
-    // A few secrets take some ten microseconds: not worth caching for the next attempt.
+    // A few secrets take some ten microseconds, so the result is not cached for the next attempt.
     const own = await this.#build(secrets.values.flatMap(secretForms));
     return combineScrubbers(own, this.#scrubber);
   }
@@ -346,7 +347,7 @@ class WatchedSecrets implements AgentSecrets {
     );
   }
 
-  /** Because of a misspelt name, a secret would be sent to any target. */
+  /** Logs names without a value: if one is misspelt, its secret may be sent to any target. */
   #logUnboundNames(): void {
     const { operator, log } = this.#options;
     const values = this.#agentValues();

@@ -7,15 +7,15 @@ import { sentCredentialsOf } from './sent-credentials.ts';
 /** The secrets of one attempt that are not declared secret. */
 export interface AttemptSecrets {
   readonly values: readonly string[];
-  /** How many did not fit in MAX_CHARS. */
+  /** The number of values that did not fit in MAX_CHARS. */
   readonly dropped: number;
 }
 
 export const NO_ATTEMPT_SECRETS: AttemptSecrets = { values: [], dropped: 0 };
 
-/** All values together: several headers of maximum length. */
+/** Maximum length of all values together: several headers of maximum length. */
 const MAX_CHARS = 100_000;
-/** Longer values count as not declared: searching for them takes too long. */
+/** Longer values count as not declared secret: searching for them takes too long. */
 const MAX_ASKED_CHARS = 2_000;
 
 /**
@@ -33,7 +33,7 @@ export function attemptSecretsOf(
     value.length <= MAX_ASKED_CHARS && known.text(value) === MASK;
   const { parts, wholes } = sentCredentialsOf(sent);
   if (parts.every(isKnown)) return NO_ATTEMPT_SECRETS;
-  // One scrubber needs both: if one is a part of the other, separate ones would leave the rest.
+  // One scrubber needs both: if one value is a part of the other, two would leave the rest of it.
   const declared = variableValuesIn(check, lookup).filter(isKnown);
   const all = [...new Set([...parts, ...wholes, ...declared])];
   let chars = 0;

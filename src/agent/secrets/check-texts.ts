@@ -31,7 +31,7 @@ const USER_NAME: TextField = { kind: 'credential', label: () => 'The username of
 const PASSWORD: TextField = { kind: 'credential', label: () => 'The password of basicAuth' };
 
 /**
- * The check with each text that may contain templates replaced by `map`, always in the same order.
+ * The check with each text that may contain templates replaced by `map`, in a fixed order.
  */
 export function mapTexts(check: Check, map: MapText): Check {
   switch (check.checkType) {
@@ -86,7 +86,7 @@ function mapApiRequest(request: ApiRequest, map: MapText): ApiRequest {
   };
 }
 
-/** These have no text of the user. */
+/** Fields without text of the user. */
 const CHOICES: readonly string[] = ['type', 'clientAuthentication'];
 
 function mapAuth(auth: RequestAuth, map: MapText): RequestAuth {

@@ -6,7 +6,7 @@ export type Scrub = (text: string) => string;
 /** For texts without secrets, and for texts that only the operator sees. */
 export const NOT_SCRUBBED: Scrub = (text) => text;
 
-/** Scrubbed in addition, after the cut. Hardly any secret is longer in any form. */
+/** Characters after the cut that are scrubbed too. Hardly any secret is longer in any form. */
 export const MARGIN_CHARS = 8 * 1024;
 
 /** Ends a text that was cut. */
@@ -19,8 +19,8 @@ export function shortenedText(text: string, maxChars: number, scrub: Scrub): str
 }
 
 /**
- * The same for a text in which `replace` makes characters readable. Scrubs also short texts, before
- * `replace`: a secret with replaced characters would not be found.
+ * Like `shortenedText`, and `replace` makes characters readable. Scrubs before `replace`, also
+ * short texts: a secret with replaced characters would not be found.
  */
 export function shortenedReadable(
   text: string,

@@ -36,10 +36,10 @@ export function findOperatorSecrets(
       },
     ];
   });
-  // Those without targets are texts like any other for a script, which may have put them anywhere.
+  // Scripts see the values of variables without targets, and may have put them anywhere.
   for (const [name, value] of scripted === null ? [] : agent) {
     if (names.includes(name) || targets.has(name)) continue;
-    // The host is searched for them.
+    // The host is searched for the value itself.
     const uses = { isInBody: true, isInHost: false, isInTokenRequest: true };
     own.push({ name, value, targets: null, ...uses });
   }

@@ -4,7 +4,7 @@ import type { CheckSet } from '../source/check-source.ts';
 import { namesFromOthers } from './render-check.ts';
 import { urlCredentialsOf } from './sent-credentials.ts';
 
-/** What AgentSecrets take of a set of checks. */
+/** The part of a set of checks that AgentSecrets use. */
 export type AgentSecretsInput = Pick<
   CheckSet,
   'checks' | 'variables' | 'unreadableVariables' | 'proxyUrl'
@@ -19,8 +19,8 @@ export interface NamedValue {
 }
 
 /**
- * The secrets of the checks, the shared variables and the proxy. Those shared by all checks come first, in
- * case there are too many.
+ * The secrets of the checks, the shared variables and the proxy. Those shared by all checks come
+ * first, in case there are too many.
  */
 export async function givenSecrets({
   checks,
@@ -41,7 +41,7 @@ export async function givenSecrets({
   return secrets;
 }
 
-/** The values of those that are secret. */
+/** The names and values of the secret variables. */
 export function secretsAmong(variables: readonly OwnVariable[]): readonly NamedValue[] {
   return variables.flatMap(({ key, value, secret }) => (secret ? [{ name: key, value }] : []));
 }

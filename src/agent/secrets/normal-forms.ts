@@ -39,7 +39,7 @@ function ofUrl(text: string): readonly string[] {
   return [url.href.replace(/\/$/, ''), target, ...urlCredentialsOf(text)];
 }
 
-/** In a url: as a part of its host or of its path. */
+/** The forms of a value in a url, as a part of its host or of its path. */
 function ofPart(text: string): readonly string[] {
   const [sent = ''] = text.replaceAll('\\', '/').split('#', 1);
   return PART_OF_HOST.test(text) ? [sent, ...ofHost(text)] : [sent];
@@ -53,7 +53,8 @@ function ofHost(text: string): readonly string[] {
 }
 
 /**
- * Headers are sent in Latin-1; a reader that expects UTF-8 replaces the characters beyond ASCII.
+ * The forms of a value in a header: headers are sent in Latin-1, and a reader that expects UTF-8
+ * replaces the characters beyond ASCII.
  */
 function misread(text: string): readonly string[] {
   const isLatin1 = /^[\0-\xff]*$/.test(text);

@@ -10,7 +10,7 @@ export interface OperatorSecret {
   readonly value: string;
   /** The targets that may receive it (VARIABLE_TARGETS); null: all. */
   readonly targets: readonly VariableTarget[] | null;
-  /** Every receiver of the body receives it. */
+  /** The body contains it. */
   readonly isInBody: boolean;
   /** It may be a part of the host name in the url. */
   readonly isInHost: boolean;
@@ -31,7 +31,7 @@ export class OperatorSecrets {
   readonly #hosts: readonly string[];
   readonly #searches = new Map<OperatorSecret, readonly [Scrubber, PartMask]>();
 
-  /** @param hosts those of a request that scripts have made, who may put values there */
+  /** @param hosts the hosts of a request that scripts have made, which may put values there */
   constructor(secrets: readonly OperatorSecret[], hosts: readonly string[] = []) {
     this.#secrets = secrets;
     this.#hosts = hosts;
@@ -72,7 +72,7 @@ export class OperatorSecrets {
     return `The variable ${name} may not be sent to ${receiver}: VARIABLE_TARGETS of the agent allows other targets only`;
   }
 
-  /** The same for a redirected request, by the values that it still contains. */
+  /** Like `whyNotTo`, for a redirected request, by the values that it still contains. */
   whyNotOn(sent: SentParts, receivers: readonly Receiver[]): string | null {
     const bound = this.#secrets.filter(({ targets }) => targets !== null);
     const carried = bound.filter((secret) => this.#isCarried(secret, sent));
@@ -120,7 +120,7 @@ export class OperatorSecrets {
     const { value } = secret;
     if (value === '') return false;
     if (text.includes(value)) return true;
-    // Too common to search for in other forms.
+    // The value is too common to search for it in other forms.
     if (!isMaskable(value)) return text.includes(encodeURIComponent(value.toWellFormed()));
     const [scrubber, parts] = this.#searchOf(secret);
     return scrubber.holdsKnown(text) || parts.holdsPart(text);

@@ -5,7 +5,7 @@ import { MAX_VALUE_CHARS, variableKeySchema } from '../../model/check/variable.t
 import { messageOf, systemCodeOf } from '../../runtime/errors.ts';
 import { MAX_OPERATOR_VARIABLES } from '../config/operator-variables.ts';
 
-/** The maximum that is listed: a folder with more is not for variables. */
+/** Maximum number of entries to list: a folder with more is not one of variables. */
 const MAX_ENTRIES = 5_000;
 /** A UTF-16 unit takes at most three bytes in UTF-8; plus a line break. */
 const MAX_FILE_BYTES = 3 * MAX_VALUE_CHARS + 2;
@@ -55,13 +55,13 @@ export async function listFolder(folder: string): Promise<Listing> {
   return { names: names.slice(0, MAX_OPERATOR_VARIABLES), notes };
 }
 
-/** One value; null for a folder. `problem` continues a sentence that starts with the file name. */
+/** A value; null for a folder. `problem` continues a sentence that starts with the file name. */
 export type ReadValue =
   | { readonly ok: true; readonly value: string }
   | { readonly ok: false; readonly problem: string; readonly isOfSystem: boolean }
   | null;
 
-/** Removes one line break at the end, which editors and `echo` add. */
+/** Reads a value. Removes one line break at its end, which editors and `echo` add. */
 export async function readValue(folder: string, name: string): Promise<ReadValue> {
   const refused = (problem: string): ReadValue => ({ ok: false, problem, isOfSystem: false });
   const tooLong = `is longer than ${MAX_VALUE_CHARS} characters`;

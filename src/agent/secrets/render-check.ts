@@ -36,12 +36,12 @@ interface Compiled {
   readonly notReadable: readonly TextField[];
 }
 
-/** In one message. */
+/** Maximum number of names in a message. */
 const MAX_NAMED = 5;
 
 /** Checks are immutable. null: the check contains no templates. */
 const compiledOf = new WeakMap<Check, Compiled | null>();
-/** Their templates are not those of their texts. */
+/** Checks made by scripts: their templates were not compiled from their texts. */
 const scripted = new WeakSet<Check>();
 
 function compile(check: Check): Compiled | null {
@@ -52,7 +52,7 @@ function compile(check: Check): Compiled | null {
 }
 
 /**
- * Compiles a check that scripts have made: only what they left unchanged, and placeholders, are templates.
+ * Compiles a check that scripts have made: only unchanged texts and placeholders are templates.
  *
  * @param set the variables that scripts have set: they take precedence
  */
@@ -170,7 +170,7 @@ export function isInHost(check: Check, name: string): boolean {
   return texts.some((text) => namesIn(text).includes(name));
 }
 
-/** Rather true than false: a script builds its texts in any way. */
+/** In doubt true: a script may build its texts in any way. */
 function isInScriptedHost(check: Check, name: string): boolean {
   const texts = compile(check)?.texts ?? [];
   return texts.some(({ template, names, field }) => {
@@ -203,7 +203,7 @@ const WHOLE_HOST = /^https?:\/\/[^/?#\\@]+[/?#]/i;
  * of the host is unknown. The first slash after a character of the host ends it.
  */
 function hostIn(text: string): string {
-  // URL parsers remove these everywhere.
+  // URL parsers remove these characters everywhere.
   const url = text.replaceAll(/[\t\n\r]/g, '');
   const [, authority = '', end = ''] = BEFORE_PATH.exec(url) ?? [];
   const parts = compileTemplate(authority) ?? [authority];

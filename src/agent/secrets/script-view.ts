@@ -13,8 +13,8 @@ import { LIMITS_CHARS } from './value-problem.ts';
 const NONCE_BYTES = 16;
 
 /**
- * Texts that stand for variables inside scripts. Nobody else can write them, so that a placeholder in the
- * response of a target is never filled in.
+ * Texts that stand for variables inside scripts. Nobody else can guess them, so that a placeholder
+ * in the response of a target is never filled in.
  */
 export class Placeholders {
   /** Lower case, since a script may put it into a host name. */
@@ -45,7 +45,7 @@ export class Placeholders {
     return parts;
   }
 
-  /** For users: with the names of variables as templates have them. */
+  /** The text for users, with variables written as in templates. */
   shown(text: string): string {
     return text.replaceAll(this.#pattern, (whole, index) => {
       const name = this.#names[Number(index)];
@@ -54,18 +54,18 @@ export class Placeholders {
   }
 }
 
-/** What scripts get of a check. */
+/** The view of a check that its scripts get. */
 export interface ScriptView {
   /** The check as it is stored. */
   readonly check: Check;
   /**
-   * The check with its templates filled in, as far as scripts may see the values: variables that may be
-   * sent only to some targets, and those without a value, are placeholders.
+   * The check with its templates filled in, as far as scripts may see the values: variables that
+   * may be sent only to some targets, and those without a value, are placeholders.
    */
   readonly shown: Check;
   readonly variables: readonly (readonly [name: string, value: string])[];
   readonly placeholders: Placeholders;
-  /** The template of a text that a script left or made as `shown` has it. */
+  /** The template of a text that is the same in `shown`, whether a script left it or made it. */
   templateOf(text: string, field: TextField): Template | null;
 }
 

@@ -7,7 +7,7 @@ import type { Scrubber } from '../../scrub/scrubber.ts';
 export function scrubError(thrown: unknown, scrubber: Scrubber): unknown {
   if (scrubber.isIdle) return thrown;
   if (!(thrown instanceof Error)) return scrubber.deep(thrown);
-  // Replaced by values: some errors of Node and of libraries have getters here.
+  // Defines values: some errors of Node and of libraries have getters here.
   const message = scrubber.text(String(thrown.message));
   const stack = scrubber.text(String(thrown.stack ?? ''));
   Object.defineProperty(thrown, 'message', { value: message, configurable: true });

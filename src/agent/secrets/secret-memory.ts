@@ -6,16 +6,16 @@ import { otherFormsOf } from './normal-forms.ts';
 
 /** How long a replaced value stays secret: active runs and waiting results may contain it. */
 export const KEPT_MS = 3_600_000;
-/** Replaced values that stay masked. */
+/** Maximum number of replaced values that stay masked. */
 const MAX_REPLACED = 10_000;
-/** Number and total length of current secrets. */
+/** Maximum number and total length of current secrets. */
 const MAX_SECRETS = 50_000;
 const MAX_SECRET_CHARS = 20_000_000;
-/** Total length of the other forms of these values. */
+/** Maximum total length of the other forms of these values. */
 const MAX_FORM_CHARS = 10_000_000;
 /** Yields to the event loop after this many values. */
 const VALUES_PER_YIELD = 200;
-/** Variables that are logged as not maskable. */
+/** Maximum number of variables that are logged as not maskable. */
 const MAX_LOGGED = 1_000;
 
 export interface Secret {
@@ -29,7 +29,7 @@ export class SecretMemory {
   readonly #clock: Clock;
   readonly #log: Logger;
   #current: ReadonlySet<string> = new Set();
-  /** By value, the monotonic milliseconds at which it was replaced; oldest first. */
+  /** The monotonic instant at which each value was replaced; oldest first. */
   readonly #replaced = new Map<string, number>();
   #masked: ReadonlySet<string> = new Set();
   readonly #logged = new Set<string>();

@@ -85,7 +85,7 @@ function ofBasic(token: string): SentCredentials {
   return colon === -1 ? NONE : ofPair(text.slice(0, colon), text.slice(colon + 1));
 }
 
-/** Beside a password, a user name is a word like `monitor`; alone it is a token. */
+/** A user name with a password is usually a word like `monitor`; without one it is a token. */
 function ofPair(username: string, password: string): SentCredentials {
   const secret = password === '' ? username : password;
   return secret === '' ? NONE : { parts: [secret], wholes: [`${username}:${password}`] };

@@ -5,7 +5,7 @@ import type { TextField } from './check-texts.ts';
 
 type Kind = TextField['kind'];
 
-/** Maximum lengths with templates filled in. The limits of the check's own texts are not higher. */
+/** Maximum lengths with templates filled in; at least the limits of the check's own texts. */
 export const LIMITS_CHARS: Readonly<Record<Kind, number>> = {
   url: 20_000,
   header: 20_000,
@@ -21,7 +21,7 @@ const MAX_NAMED = 5;
  * Why a text cannot be sent with its values filled in; null if it can. Names the variable, but
  * contains no value.
  *
- * @param filled null if it became too long
+ * @param filled the text with its values; null if it became too long
  */
 export function valueProblem(
   kind: Kind,
@@ -41,7 +41,7 @@ export function valueProblem(
   return `it is not an http or https URL with ${valuesOf(names)} filled in${encodingHint(template)}`;
 }
 
-/** The variables whose values are not encoded. Encoded in a url, any value can be sent. */
+/** The variables whose values are not encoded. An encoded value in a url is always valid. */
 function unencodedNames(kind: Kind, template: Template): readonly string[] {
   if (kind !== 'url') return templateNames(template);
   return templateNames(

@@ -11,7 +11,7 @@ const MAX_UNSETTLED_SCANS = 10;
  * Retries failed reads: the stamp does not change when memory or descriptors are available again.
  */
 const RETRY_MS = 60_000;
-/** Per reading. */
+/** Maximum number of lines logged per read of the folder. */
 const MAX_LINES_LOGGED = 20;
 
 export interface FolderOptions {
@@ -21,8 +21,8 @@ export interface FolderOptions {
 }
 
 /**
- * The values in a folder that is read again when it changes (VARIABLES_DIR). The folder is polled;
- * a change is read once two consecutive scans find the same state, as in createFileSource.
+ * The values in a folder that is read again when it changes (VARIABLES_DIR). Polls the folder, and
+ * reads a change once two consecutive scans find the same state, as createFileSource does.
  *
  * If the folder or a file cannot be read, the last values stay in use, which is logged once. Log
  * lines contain no part of a value.
@@ -43,7 +43,7 @@ export class VariablesFolder {
     this.#options = options;
   }
 
-  /** By name, from the last reading. */
+  /** The values of the last read by name. */
   get values(): ReadonlyMap<string, string> {
     return this.#values;
   }
@@ -77,7 +77,7 @@ export class VariablesFolder {
     await this.#take(listed);
   }
 
-  /** A text says why the folder cannot be listed. */
+  /** Returns a text if the folder cannot be listed: the reason. */
   async #list(): Promise<Listing | string> {
     try {
       return await listFolder(this.#options.folder);

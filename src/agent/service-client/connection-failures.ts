@@ -4,7 +4,7 @@ import { ASKS_FOR_CREDENTIALS } from '../../runtime/net/proxy/connect-response.t
 import { ProxyConnectError } from './proxy-connector.ts';
 import { messageAbout, type Peer, type ServiceFailure, serviceFailure } from './service-failure.ts';
 
-/** Reasons by the codes of Node, OpenSSL and undici. */
+/** Reasons by the error codes of Node, OpenSSL and undici. */
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'it refused the connection',
   ECONNRESET: 'the connection was reset',
@@ -29,7 +29,7 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** For an error of the connection: there is no complete answer. */
+/** The failure for an error of the connection, after which there is no complete response. */
 export function failureFromError(peer: Peer, error: unknown): ServiceFailure {
   if (error instanceof ProxyConnectError) return offlineFailure(peer, proxyText(error));
   return offlineFailure(peer, reasonOf(error));
@@ -66,7 +66,7 @@ function proxyText({ proxy, problem }: ProxyConnectError): string {
     case 'answered': {
       const { status, reason } = end;
       if (ASKS_FOR_CREDENTIALS.has(status)) return credentialsText(proxy, status);
-      // Left out where it is long: it may contain the proxy's credentials.
+      // Omitted if it is long: it may contain the proxy's credentials.
       const text = SHORT_LINE.test(reason) ? ` (${reason})` : '';
       const answer = `the proxy answered ${status}${text} to CONNECT`;
       return status >= 500

@@ -10,8 +10,8 @@ export interface PartDenial {
 }
 
 /**
- * Headers that a signed PUT to an object store may need. The service must not set connection, framing,
- * Host and credentials: it could send requests to anybody in the agent's name.
+ * Headers that a signed PUT to an object store may need. The service must not set headers of
+ * connection, framing, Host and credentials: it could send requests to anybody in the agent's name.
  */
 const STORE_HEADERS: ReadonlySet<string> = new Set([
   'content-length',
@@ -22,8 +22,8 @@ const STORE_PREFIX = 'x-amz-';
 const MAX_ORIGIN_CHARS = 300;
 
 /**
- * Why a part must not be sent to its address: the origin is not allowed, or no store needs one of its
- * headers. Null if it may. The service's own paths are always allowed.
+ * Why a part must not be sent to its address: the origin is not allowed, or no store needs one of
+ * its headers. null if it may be sent. The service's own paths are always allowed.
  *
  * @param origins those of SERVICE_URL and ARTIFACT_ORIGINS
  */

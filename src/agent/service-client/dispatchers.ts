@@ -11,9 +11,9 @@ import { proxyConnector } from './proxy-connector.ts';
 export interface DispatchersOptions {
   readonly proxies: Proxies;
   readonly clock: Clock;
-  /** To one origin; null for no limit. */
+  /** Maximum number of connections to one origin; null for no limit. */
   readonly connections: number | null;
-  /** Time to establish one connection. */
+  /** Milliseconds to establish one connection. */
   readonly connectTimeoutMs: number;
 }
 
@@ -22,14 +22,14 @@ export interface Route {
   readonly dispatcher: Dispatcher;
   /** For the request line. */
   readonly path: string;
-  /** In addition to the request's own. */
+  /** Headers in addition to the request's own. */
   readonly headers: Readonly<Record<string, string>>;
-  /** null: direct. */
+  /** null for a direct connection. */
   readonly proxy: RouteProxy | null;
 }
 
 export interface RouteProxy extends ChosenProxy {
-  /** It forwards single requests, so it may answer in place of the peer. */
+  /** The proxy forwards single requests, so it may answer instead of the peer. */
   readonly forwards: boolean;
 }
 
@@ -40,7 +40,7 @@ export interface RouteProxy extends ChosenProxy {
 export class Dispatchers {
   readonly #options: DispatchersOptions;
   readonly #ended = new AbortController();
-  /** Direct, or through the proxy of a variable. */
+  /** Pools for direct connections, and for the proxy of each variable. */
   readonly #agents = new Map<ChosenProxy['variable'] | 'direct', Agent>();
 
   constructor(options: DispatchersOptions) {
@@ -53,7 +53,7 @@ export class Dispatchers {
     return this.#ended.signal.aborted;
   }
 
-  /** For a URL of http or https. */
+  /** The route to an http or https URL. */
   routeTo(url: URL): Route {
     const chosen = chooseProxy(this.#options.proxies, url);
     const dispatcher = this.#agentFor(chosen);

@@ -17,9 +17,10 @@ export interface FileRange {
 }
 
 /**
- * Reads a range of a file through one buffer: new ones would be collected only after tens of megabytes.
+ * Reads a range of a file through one buffer: new ones would be collected only after tens of
+ * megabytes.
  *
- * @throws the system's error, or VedetteError of code ARTIFACT_CHANGED where the file is shorter
+ * @throws the system's error, or VedetteError of code ARTIFACT_CHANGED if the file is shorter
  */
 export async function* piecesOfFile(
   path: string,

@@ -10,7 +10,7 @@ import { type NoTunnel, openTunnel } from '../net/proxy/open-tunnel.ts';
 export interface ProxyConnectorOptions {
   readonly proxy: ChosenProxy;
   readonly clock: Clock;
-  /** For the connection and tunnel through the proxy, and again for TLS with the peer behind it. */
+  /** Time limit of the connection and tunnel, and again of TLS with the peer behind the proxy. */
   readonly timeoutMs: number;
   /** Ends connections in progress. */
   readonly signal: AbortSignal;
@@ -18,7 +18,7 @@ export interface ProxyConnectorOptions {
 
 /** Why there is no connection through a proxy. */
 export type ProxyProblem =
-  /** Its name, TCP or TLS: the error that Node has for it. */
+  /** Its name, TCP or TLS failed, with Node's error. */
   | { readonly kind: 'unreachable'; readonly error: unknown }
   | { readonly kind: 'no-tunnel'; readonly end: NoTunnel };
 
@@ -36,9 +36,9 @@ export class ProxyConnectError extends Error {
 }
 
 /**
- * A connector of the HTTP library through a proxy. For https it opens a tunnel and does the TLS
- * handshake with the peer behind it; for http it connects to the proxy, which gets requests with their
- * whole URL. Its own failures are ProxyConnectErrors.
+ * A connector of the HTTP library through a proxy. For https it opens a tunnel and makes the TLS
+ * handshake with the peer behind it; for http it connects to the proxy, which receives requests
+ * with their whole URL. Its own failures are ProxyConnectErrors.
  */
 export function proxyConnector(options: ProxyConnectorOptions): buildConnector.connector {
   const secure = buildConnector({ timeout: options.timeoutMs });
@@ -78,7 +78,7 @@ type Opened =
   | { readonly ok: true; readonly socket: Socket }
   | { readonly ok: false; readonly error: unknown };
 
-/** Like the library: by the system's resolver, over either IP family. */
+/** Connects like the library: by the system's resolver, over either IP family. */
 function openConnection(
   { hostname: host, port, isTls }: ChosenProxy,
   limits: Limits,

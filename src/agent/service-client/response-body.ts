@@ -8,8 +8,9 @@ export type ResponseBody =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Reads the whole body and unpacks it. A problem is a body of more than `maxBytes`, before or after
- * unpacking, or an encoding that was not requested. Does not read the rest of one that is too long.
+ * Reads the whole body and decodes gzip. A problem is a body of more than `maxBytes`, before or
+ * after decoding, or an encoding that was not requested. Does not read the rest of a body that is
+ * too long.
  *
  * @throws the error of the connection
  */

@@ -14,7 +14,7 @@ import {
 export interface ErrorStatus {
   readonly status: number;
   readonly retryAfter: string | null;
-  /** Where a redirect leads. */
+  /** The Location of a redirect. */
   readonly location: string | null;
   /** Null if the answer is not of the form that the service's errors have. */
   readonly answer: ErrorResponse | null;
@@ -22,7 +22,7 @@ export interface ErrorStatus {
 
 const FORBIDDEN = 403;
 
-/** For any form of answer: a proxy that refuses a request uses the same statuses. */
+/** Applies to any body: a proxy that refuses a request uses the same statuses. */
 const KIND_OF_STATUS: Readonly<Record<number, ServiceFailureKind>> = {
   401: 'unauthorized',
   403: 'unauthorized',
@@ -101,7 +101,7 @@ function redirectTarget(location: string): string {
   return URL.canParse(location) ? new URL(location).origin : 'another path';
 }
 
-/** For an answer with a 2xx status that cannot be parsed. */
+/** The failure for a response with a 2xx status that cannot be parsed. */
 export function unreadableResponse(peer: Peer, status: number, problem: string): ServiceFailure {
   const settings = peer.proxy
     ? 'SERVICE_URL and the proxy are right'

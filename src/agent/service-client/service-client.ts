@@ -23,18 +23,18 @@ import {
 } from './service-failure.ts';
 
 export interface ServiceClientOptions {
-  /** Its path is the prefix of the protocol's own. */
+  /** Its path is the prefix of the protocol's paths. */
   readonly serviceUrl: URL;
   /** The current location key: it may change while the agent runs. */
   readonly key: () => string;
   /** For the service, and for the object store behind it. */
   readonly proxies: Proxies;
-  /** Allowed for parts of artifacts, beside the origin of the service (ARTIFACT_ORIGINS). */
+  /** Origins for parts of artifacts, in addition to the service's (ARTIFACT_ORIGINS). */
   readonly artifactOrigins: readonly string[];
   readonly clock: Clock;
   /** For the user-agent header. */
   readonly version: string;
-  /** Masks secrets in what an answer says. */
+  /** Masks secrets in texts of responses. */
   readonly scrub: Scrub;
 }
 
@@ -50,7 +50,7 @@ export interface PostOptions<T> extends RequestOptions {
   readonly packed?: boolean;
 }
 
-/** `bytes`: of the body, unpacked. */
+/** `bytes`: the size of the decoded body. */
 export type PostResponse<T> =
   | { readonly ok: true; readonly value: T; readonly bytes: number }
   | Extract<ServiceResponse<T>, { readonly ok: false }>;
@@ -63,9 +63,9 @@ export type PutResponse =
 const MAX_CONNECTIONS = 8;
 /** Time to establish one connection; the time limit of each request includes it. */
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Error answers have a few hundred bytes; of a proxy's page this much is read. */
+/** Error responses have a few hundred bytes; of a proxy's page this much is read. */
 const MAX_ERROR_BYTES = 64 * 1024;
-/** Results are JSON with many repetitions: it packs nearly as well, in a quarter of the time. */
+/** Compresses results nearly as well as higher levels, in a quarter of the time. */
 const GZIP_LEVEL = constants.Z_BEST_SPEED;
 
 const REFUSES_AGENT: ReadonlySet<ServiceFailureKind> = new Set(['unauthorized', 'mismatch']);
@@ -106,8 +106,9 @@ export class ServiceClient {
   }
 
   /**
-   * When the service itself last answered, epoch milliseconds; null before. A refusal of the key or
-   * of the protocol version does not count: the agent cannot work with the service until it is mended.
+   * When the service itself last answered, epoch milliseconds; null before. Refusals of the key or
+   * of the protocol version do not count: the agent cannot work with the service until that is
+   * solved.
    */
   get lastContactMs(): number | null {
     return this.#lastContactMs;
@@ -146,9 +147,10 @@ export class ServiceClient {
 
   /**
    * Sends one part of an artifact: to a path of the service with the key, to a signed address with
-   * the part's own headers only. Follows no redirect, and sends nothing that `partDenial` does not allow.
+   * only the part's own headers. Follows no redirect. Does not send a part that `partDenial`
+   * denies.
    *
-   * @param body of exactly `bytes`; it is ended in any case. A failure to read it is `offline`, too
+   * @param body of exactly `bytes`; it is always ended. A failure to read it is `offline`, too
    */
   async put(
     part: ArtifactPart,

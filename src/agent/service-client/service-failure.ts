@@ -4,12 +4,12 @@ import type { RouteProxy } from './dispatchers.ts';
 /**
  * Why a request failed. Callers decide by the kind alone:
  * - `offline`: no answer (refused, reset, timed out, TLS, name not found)
- * - `busy`: 429, 503 and the like: later, and not before `retryAfterMs`
+ * - `busy`: 429, 503 and the like, so the request can be repeated after `retryAfterMs`
  * - `failed`: another 5xx, or an answer that is not the service's
  * - `unauthorized`: 401 or 403, so the key must change
  * - `mismatch`: 426, so the agent or the service must be upgraded
  * - `refused`: another 4xx of the service's own, so the same request will be refused again
- * - `stopped`: our own signal
+ * - `stopped`: our own signal aborted
  */
 export type ServiceFailureKind =
   | 'offline'
@@ -26,7 +26,7 @@ export interface ServiceFailure {
   readonly status: number | null;
   /** One line for the log: what, where, what to do. */
   readonly message: string;
-  /** What a Retry-After asks for, milliseconds; an hour at most. */
+  /** The delay of Retry-After in milliseconds, an hour at most; null if there is none. */
   readonly retryAfterMs: number | null;
   /** Attributes of the service's error answer; empty if it was not one. */
   readonly attributes: Readonly<Record<string, unknown>>;
@@ -36,14 +36,14 @@ export type ServiceResponse<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: ServiceFailure };
 
-/** The receiver of a request: the service itself, or the object store behind it by a signed address. */
+/** The receiver of a request: the service, or the object store behind it, by a signed address. */
 export interface Peer {
   readonly isService: boolean;
   /** Scheme, host and port: the rest of a signed address is a secret. */
   readonly origin: string;
   /** Default: none. */
   readonly proxy?: RouteProxy | null;
-  /** For what the peer wrote: it may contain secrets that it was sent. */
+  /** Masks secrets that were sent to the peer in its texts. */
   readonly scrub: Scrub;
 }
 

@@ -2,12 +2,12 @@ import type { MissedSlots } from '../../model/result/missed-slots.ts';
 import { groupBy } from '../../runtime/group-by.ts';
 import type { SpoolSlots } from '../spool/spool.ts';
 
-/** No check runs more often, and the service accepts no closer ones as a range. */
+/** The shortest period of a check. The service accepts no range with a shorter one. */
 const MIN_GAP_MS = 1_000;
 
 /**
- * The slots whose records were damaged, as missed; consecutive, evenly spaced slots of a check become
- * one record.
+ * Reports the slots whose records were damaged as missed. Consecutive, evenly spaced slots of a
+ * check become one record.
  */
 export function damagedSlots(lost: readonly SpoolSlots[]): readonly MissedSlots[] {
   const ofChecks = [...groupBy(lost, ({ checkId }) => checkId).values()];

@@ -5,7 +5,7 @@ export interface Interval {
 }
 
 /**
- * A set of instants of the wall clock, stored as at most `maxIntervals` intervals, sorted and apart.
+ * A set of instants of the wall clock, stored as at most `maxIntervals` sorted, disjoint intervals.
  * Beyond that, forgets the one farthest from the instant added last.
  */
 export class IntervalSet {

@@ -11,7 +11,6 @@ import { missedSince, type PlannedChecks } from './missed-since.ts';
 import type { SlotObserver } from './slot-observer.ts';
 import { UnfinishedSlots } from './unfinished-slots.ts';
 
-/** Between two writings. */
 const SAVE_EVERY_MS = 1_000;
 
 export interface SlotLedgerOptions {
@@ -46,7 +45,10 @@ export interface SlotLedger extends SlotObserver {
    * @param startMs epoch milliseconds from which this one's scheduler takes slots, or later
    */
   missedBefore(set: PlannedChecks, startMs: number): readonly MissedSlots[];
-  /** Updates the file once a second until the signal aborts. Call it after `missedBefore` was reported. */
+  /**
+   * Updates the file once a second until the signal aborts. Call it after `missedBefore` was
+   * reported.
+   */
   run(signal: AbortSignal): Promise<void>;
   /** Writes the file once more, at the end. Gives up when the signal aborts. */
   save(signal: AbortSignal): Promise<void>;

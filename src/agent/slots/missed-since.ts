@@ -21,8 +21,9 @@ const REASON: MissedReason = 'agent_stopped';
 export type PlannedChecks = Pick<CheckSet, 'checks' | 'rotations' | 'pauses' | 'groupTags'>;
 
 /**
- * The slots that an ended process left: those it did not finish, and for each check of the set those
- * between its end and `startMs`, as one record, or several where slots in pauses are left out.
+ * The slots that an ended process left: those it did not finish, and for each check of the set
+ * those between its end and `startMs`, as one record, or several where slots in pauses are left
+ * out.
  */
 export function missedSince(
   { upToMs, unfinished }: LedgerState,
@@ -55,8 +56,8 @@ export function missedSince(
 }
 
 /**
- * The slots of checks between two agents: from the instant up to which the previous one answered for
- * them, at most 7 days back, without those in a pause.
+ * The slots of checks between two agents: from the instant up to which the previous one answered
+ * for them, at most 7 days back, without those in a pause.
  *
  * @param startMs epoch milliseconds from which this agent runs them, or later
  */

@@ -38,7 +38,7 @@ export function intervalBetween(before: Reading, now: Reading, suspendedMs: numb
   const passedMs = now.monotonicMs - before.monotonicMs + suspendedMs;
   const stepMs = movedMs - passedMs;
   return {
-    // Set back: only the time that passed, before the instant that it shows now.
+    // A clock that was set back: the interval is the time that passed, up to the instant shown now.
     fromMs: stepMs < 0 ? now.wallMs - passedMs : before.wallMs,
     toMs: now.wallMs,
     atMonotonicMs: now.monotonicMs,

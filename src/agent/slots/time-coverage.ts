@@ -4,26 +4,26 @@ import { type Interval, IntervalSet } from './interval-set.ts';
 import type { ClockInterval } from './sleep-and-clock-steps.ts';
 import { MAX_TOLERANCE_MS } from './start-tolerance.ts';
 
-/** Where the clock is set more often than this, the farthest time is forgotten. */
+/** If the clock is set more often than this, the farthest time is forgotten. */
 const MAX_INTERVALS = 32;
 
 /**
- * Remembers which times of the wall clock are covered: after the clock was set back, no slot runs or is
- * reported twice (src/model/README.md, "When checks run"), and slots of a time that the clock skipped
- * run when it comes.
+ * Remembers which times of the wall clock are covered: after the clock was set back, no slot runs
+ * or is reported twice (src/model/README.md, "When checks run"), and slots of a time that the clock
+ * skipped run when that time comes.
  *
- * It is the same for all checks: a check that was added later skips its slots of covered times, too.
+ * All checks share it: a check that was added later skips its slots of covered times, too.
  */
 export class TimeCoverage {
   /** These slots were run, or missed while the agent was running: they never run again. */
   readonly #covered = new IntervalSet(MAX_INTERVALS);
-  /** These, and the slots that the clock skipped: they are not reported again. */
+  /** The covered slots, and those that the clock skipped: they are not reported again. */
   readonly #accounted = new IntervalSet(MAX_INTERVALS);
 
   /** Adds an interval whose slots were all run or reported. */
   commit({ fromMs, toMs, reason }: ClockInterval): void {
     this.#accounted.add(fromMs, toMs);
-    // Skipped slots were reported, but still run should the clock be set back; only the latest, within
+    // Skipped slots were reported, but still run if the clock is set back. Only the latest, within
     // the tolerance of the new time, may have run already.
     const coveredFromMs = reason === 'clock_jump' ? toMs - MAX_TOLERANCE_MS : fromMs;
     this.#covered.add(Math.max(fromMs, coveredFromMs), toMs);
@@ -63,7 +63,7 @@ export class TimeCoverage {
   }
 }
 
-/** By arithmetic: a clock that is set years forward skips millions of slots. */
+/** Computes the count without a loop: a clock that is set years forward skips millions of slots. */
 function slotsIn(rule: SlotRule, { fromMs, toMs }: Interval): SlotRange {
   const slot = nextSlotAfter(rule, fromMs);
   const lastSlot = lastSlotAt(rule, toMs);

@@ -4,8 +4,8 @@ import type { LedgerState, UnfinishedSlot } from './ledger-file.ts';
 const MAX_NAMED = 2_000;
 
 /**
- * Slots that began and are not fully reported yet: at most two per check, one that runs and one that
- * waits.
+ * Slots that began and are not fully reported yet: at most two per check, one that runs and one
+ * that waits.
  */
 export class UnfinishedSlots {
   readonly #slots = new Map<string, UnfinishedSlot>();

@@ -26,7 +26,7 @@ export interface CheckSet {
   readonly answered?: ReadonlyMap<string, number>;
   /** Variables for all checks; a check's own variables take precedence. */
   readonly variables: readonly OwnVariable[];
-  /** Variables for all checks that have a value which the service cannot decrypt. */
+  /** Names of variables for all checks whose values the service cannot decrypt. */
   readonly unreadableVariables?: readonly string[];
   /** The proxy of URL, API and DOH checks; null if there is none. */
   readonly proxyUrl: string | null;
@@ -46,9 +46,14 @@ export interface CheckListener {
   onChecks(set: CheckSet): void;
   /** Called once per one-off run. */
   onRun(run: OneOff): void;
-  /** A user cancelled a run that was passed on with `onRun`. May be called more than once, also after its end. */
+  /**
+   * A user cancelled a run that was passed on with `onRun`. May be called more than once, also
+   * after its end.
+   */
   onRunCancelled(runId: string): void;
-  /** Called once per check that is tried without being saved. Its `runId` is the id of the trial. */
+  /**
+   * Called once per check that is tried without being saved. Its `runId` is the id of the trial.
+   */
   onTrial(trial: OneOff): void;
 }
 

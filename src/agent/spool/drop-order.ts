@@ -2,9 +2,10 @@ import type { Segment } from './entry.ts';
 import type { SpoolKind } from './spool.ts';
 
 /**
- * The two logs, in the order in which they lose records where there is no room for all. `spare` comes first:
- * losing an attempt or an artifact loses no run's outcome. Each has files of its own: the oldest records are
- * dropped with their file, and nothing is ever copied. Artifacts themselves make room before both.
+ * The two logs, in the order in which records are dropped for lack of room. `spare` comes first:
+ * losing an attempt or an artifact loses no run's outcome. Each log has files of its own: the
+ * oldest records are dropped with their file, and nothing is ever copied. Artifacts themselves are
+ * dropped before both.
  */
 export const LOG_PRIORITIES = ['spare', 'main'] as const;
 export type LogPriority = (typeof LOG_PRIORITIES)[number];

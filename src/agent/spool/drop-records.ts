@@ -7,7 +7,7 @@ import type { SpoolDropReason } from './spool.ts';
 import type { SpoolIndex } from './spool-index.ts';
 import type { SpoolLog } from './spool-log.ts';
 
-/** Records that expire at once, at most: more would block the event loop. */
+/** Maximum number of records that expire at once: more would block the event loop. */
 const MAX_EXPIRED = 2_000;
 
 export interface RecordDropperParts {

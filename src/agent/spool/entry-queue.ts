@@ -37,7 +37,9 @@ export class EntryQueue {
     return entry?.key === key && !entry.gone ? entry : null;
   }
 
-  /** Entries with a key above `after`, oldest first. Nothing may be removed during the iteration. */
+  /**
+   * Entries with a key above `after`, oldest first. Nothing may be removed during the iteration.
+   */
   *after(after: number): Generator<Entry, void, undefined> {
     for (let index = this.#indexFrom(after + 1); ; index += 1) {
       const entry = this.#entries[index];

@@ -6,7 +6,10 @@ export interface Segment {
   bytes: number;
   manifestBytes: number;
   live: number;
-  /** Has bytes that are not what was written: it is moved aside, not deleted, when no record waits in it. */
+  /**
+   * Contains bytes that differ from what was written: it is moved aside, not deleted, when no
+   * record waits in it.
+   */
   damaged: boolean;
 }
 
@@ -23,7 +26,7 @@ export interface Entry {
   readonly kind: SpoolKind;
   readonly id: string;
   readonly key: number;
-  /** On a clock that only goes forward, sleep of the machine included; whole milliseconds. */
+  /** Its creation by the boot clock (monotonic, includes sleep of the machine); milliseconds. */
   readonly bornMs: number;
   /** Bytes of its frame. */
   readonly bytes: number;
@@ -31,7 +34,7 @@ export interface Entry {
   content: Content | null;
   /** The file of its frame; null while it is in memory only. */
   segment: Segment | null;
-  /** Where in the file it begins. */
+  /** The position of its frame in the file. */
   offset: number;
   /** Left the spool; only the queue may still contain it. */
   gone: boolean;

@@ -6,7 +6,7 @@ import { SPOOL_KINDS, type SpoolKind } from './spool.ts';
  *
  * | bytes | what |
  * |---|---|
- * | 0..3 | mark; no part of any UTF-8 text, so no body of JSON can be taken for a frame |
+ * | 0..3 | magic number; in no UTF-8 text, so no body of JSON can be taken for a frame |
  * | 4..7 | bytes of the whole frame |
  * | 8..11 | CRC-32 of all that follows |
  * | 12 | type: index of the kind in SPOOL_KINDS, or 255 for a removal |
@@ -17,8 +17,8 @@ import { SPOOL_KINDS, type SpoolKind } from './spool.ts';
  * | 32..39 | epoch milliseconds, as a double |
  * | 40.. | id, then body |
  *
- * A removal's body is the keys of the records that left, eight bytes each, and `lostKeyOf` the numbers
- * of frames that are known to be lost.
+ * A removal's body is the keys of the records that left, and `lostKeyOf` the numbers of frames that
+ * are known to be lost, eight bytes each.
  */
 export interface Frame {
   readonly type: SpoolKind | 'removal';
@@ -39,7 +39,7 @@ export function frameBytes(id: string, bodyBytes: number): number {
   return HEADER_BYTES + Buffer.byteLength(id) + bodyBytes;
 }
 
-/** The frames one after the other, and where each begins. */
+/** The bytes of the frames, one after the other, and the offset of each frame. */
 export function encodeFrames(frames: readonly Frame[]): {
   readonly bytes: Buffer;
   readonly offsets: readonly number[];
@@ -123,7 +123,7 @@ export function isTornWrite(bytes: Buffer, offset: number): boolean {
   return rest.length < HEADER_BYTES || rest.readUInt32LE(4) > rest.length;
 }
 
-/** The key that a removal has for a lost frame that was reported: −1 − its number. */
+/** The key in a removal for a lost frame that was reported: −1 − its number. */
 export function lostKeyOf(number: number): number {
   return -1 - number;
 }

@@ -21,7 +21,7 @@ export interface MemorySpoolOptions {
   readonly maxAgeMs: number;
 }
 
-/** The spool of an agent without DATA_DIR: the same rules, but lost with the process. */
+/** The spool of an agent without DATA_DIR: its records are lost when the process ends. */
 export class MemorySpool implements Spool {
   readonly #options: MemorySpoolOptions;
   readonly #index: SpoolIndex;

@@ -33,11 +33,11 @@ const MIB = 1024 * 1024;
 const MIN_BYTES = MIB / 2;
 
 /**
- * The agent's queue of results: in DATA_DIR/spool, or in memory where there is no DATA_DIR, with a
+ * Opens the agent's queue of results: in DATA_DIR/spool, or without DATA_DIR in memory, with a
  * warning in the log.
  *
- * @throws VedetteError of kind `config` and code DATA_DIR_UNUSABLE where the folder cannot be
- *   made, written or read, of kind `environment` and code DATA_DIR_IN_USE where another agent has it
+ * @throws VedetteError of kind `config` and code DATA_DIR_UNUSABLE if the folder cannot be created,
+ *   written or read, of kind `environment` and code DATA_DIR_IN_USE if another agent has it
  */
 export async function openSpool(
   options: SpoolOptions,

@@ -4,7 +4,10 @@ import { EntryQueue } from './entry-queue.ts';
 import { frameBytes } from './frame.ts';
 import type { SpoolDropped, SpoolDropReason, SpoolKind, SpoolRecord } from './spool.ts';
 
-/** The waiting records, by id and in order, and the counts of dropped ones. About 220 bytes a record. */
+/**
+ * The waiting records, by id and in order, and the counts of dropped ones. About 220 bytes a
+ * record.
+ */
 export class SpoolIndex {
   readonly #onDropped: SpoolDropped;
   readonly #queues: Readonly<Record<LogPriority, EntryQueue>> = {

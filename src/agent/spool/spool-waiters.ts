@@ -19,7 +19,7 @@ export class SpoolWaiters {
     return new Promise((resolve) => this.#commits.push({ key, resolve }));
   }
 
-  /** The same, and also when the disk refuses. */
+  /** Resolves like `committed`, and also when the disk refuses writes. */
   removed(key: number): Promise<void> {
     return new Promise((resolve) => this.#removals.push({ key, resolve }));
   }
@@ -51,7 +51,7 @@ export class SpoolWaiters {
     this.#removals = release(this.#removals, upToKey);
   }
 
-  /** The disk refuses: removals do not wait for it. */
+  /** Call it when the disk refuses writes: removals do not wait for it. */
   onRemoved(): void {
     this.#removals = release(this.#removals, Number.POSITIVE_INFINITY);
   }

@@ -28,7 +28,7 @@ export interface SpooledRecord extends SpoolRecord {
  * Why a record left the spool without being accepted.
  * - `space`: the bound in bytes was reached
  * - `age`: it waited for longer than the bound in days
- * - `memory`: the disk could not take it, and the memory for such times was full
+ * - `memory`: it could not be written to disk in time, and the memory for waiting records was full
  * - `damage`: its bytes on disk are not what was written
  */
 export const SPOOL_DROP_REASONS = ['space', 'age', 'memory', 'damage'] as const;
@@ -41,7 +41,7 @@ export type SpoolDropReason = (typeof SPOOL_DROP_REASONS)[number];
  */
 export type SpoolState = 'durable' | 'failing' | 'memory';
 
-/** Artifacts: they are stored beside the spool's own files and share its bound in bytes. */
+/** Artifacts, which are stored beside the spool's own files and share its bound in bytes. */
 export interface SharedSpoolSpace {
   readonly bytes: number;
   /** Drops the oldest until this many bytes are free, or none is left. Never throws. */
@@ -53,16 +53,19 @@ export interface SharedSpoolSpace {
  * that its bounds drop are counted by kind. The order is that of arrival, whatever the clock does.
  */
 export interface Spool {
-  /** Adds a record; it is on disk after the next group commit. Ignores one that it already has. Never throws. */
+  /**
+   * Adds a record; it is on disk after the next group commit. Ignores a duplicate by kind and id.
+   * Never throws.
+   */
   put(record: SpoolRecord): void;
   /** Resolves when all records so far are on disk or have left; waits while the disk refuses. */
   committed(): Promise<void>;
   /**
-   * The oldest records on disk with a key above `after`, of `maxBytes` together or a single one. They
-   * stay until accepted: the same call returns the same records again. Includes records in memory
-   * while the disk refuses writes and where there is no folder.
+   * The oldest records on disk with a key above `after`, of `maxBytes` together or a single one.
+   * They stay until accepted: the same call returns the same records again. Includes records in
+   * memory while the disk refuses writes and if there is no folder.
    *
-   * @throws VedetteError of kind `environment` and code SPOOL_UNREADABLE where the disk cannot be
+   * @throws VedetteError of kind `environment` and code SPOOL_UNREADABLE if the disk cannot be
    *   read for now (too many open files, for example): nothing is lost, try again later
    */
   batch(maxBytes: number, after?: number): Promise<readonly SpooledRecord[]>;
@@ -71,12 +74,15 @@ export interface Spool {
    * refuses: after a crash they are sent again, and the service recognizes their ids.
    */
   accepted(keys: readonly number[]): Promise<void>;
-  /** Resolves true once `batch` returns records after that key; false when the signal aborts or the spool is closed. */
+  /**
+   * Resolves true once `batch` returns records after that key; false when the signal aborts or the
+   * spool is closed.
+   */
   available(signal: AbortSignal, after?: number): Promise<boolean>;
   has(kind: SpoolKind, id: string): boolean;
   /** Drops a record that will never be accepted, and counts it. Ignores unknown ones. */
   discard(kind: SpoolKind, id: string, reason: SpoolDropReason): void;
-  /** Counts these toward the bound in bytes from now on, and drops them before any record. */
+  /** Counts artifacts toward the bound in bytes from now on, and drops them before any record. */
   share(beside: SharedSpoolSpace): void;
   /** What the bound in bytes leaves for artifacts; infinite without a folder. */
   readonly freeBytes: number;
@@ -95,8 +101,8 @@ export interface Spool {
   /** Files with damage found since the start; each is moved aside for inspection. */
   readonly damagedFiles: number;
   /**
-   * Commits what waits, as far as the disk allows, and unlocks the folder. The spool takes, reads and
-   * accepts nothing afterwards.
+   * Commits waiting records, as far as the disk allows, and unlocks the folder. The spool takes,
+   * reads and removes nothing afterwards.
    */
   close(): Promise<void>;
 }

@@ -19,30 +19,32 @@ export interface TrialReporterParts {
 }
 
 const TIMEOUT_MS = 15_000;
-/** Later the service no longer waits for it. */
+/** The service does not wait for a report after this time. */
 const REPORT_LIMIT_MS = 120_000;
 const BACKOFF = { minMs: 500, maxMs: 10_000 } as const;
 const MAX_PROBLEM_CHARS = 600;
-/** The same request may succeed later. */
+/** Failures after which the same request may succeed later. */
 const HEALS: ReadonlySet<ServiceFailureKind> = new Set(['offline', 'busy', 'failed']);
 
 /**
- * Reports how trials ended. Somebody waits for that now, so reports are in memory only and given up
- * when the service no longer waits.
+ * Reports how trials ended. A user waits for the outcome now, so reports are only in memory, and
+ * dropped when the service no longer waits.
  */
 export class TrialReporter {
   readonly #parts: TrialReporterParts;
   readonly #stop = new AbortController();
-  /** As many as the service has given to this agent at most. */
+  /** Reports in progress; at most as many as the service has given trials to this agent. */
   readonly #pending = new Set<Promise<void>>();
-  /** The lease of each trial that has not ended: a stopping agent gives it back before its runs end. */
+  /**
+   * The lease of each trial in progress: a stopping agent returns its lease before its runs end.
+   */
   readonly #epochs = new Map<string, number>();
 
   constructor(parts: TrialReporterParts) {
     this.#parts = parts;
   }
 
-  /** The agent has this trial with its present lease. */
+  /** Records that the agent has this trial under its current lease. */
   began(trialId: string): void {
     this.#epochs.set(trialId, this.#parts.epoch());
   }
@@ -61,7 +63,7 @@ export class TrialReporter {
     this.#pending.add(sending);
   }
 
-  /** Resolves when all are sent; gives up those that are not when the signal aborts. */
+  /** Resolves when all reports are sent; drops the others when the signal aborts. */
   async close(signal: AbortSignal): Promise<void> {
     await isInTime(Promise.all(this.#pending), signal);
     this.#stop.abort();

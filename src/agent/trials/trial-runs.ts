@@ -25,7 +25,7 @@ const MISSED: Readonly<Record<OneOffOutcome, MissedReason>> = {
  */
 export class TrialRuns {
   readonly #parts: RunnerParts;
-  /** By sequence id; null until the run has ended. */
+  /** Outcomes by sequence id; null until the run has ended. */
   readonly #outcomes = new Map<string, TrialOutcome | null>();
 
   constructor(parts: RunnerParts) {
@@ -44,7 +44,7 @@ export class TrialRuns {
     const result = (one: CheckResult): void => {
       this.#outcomes.set(sequenceId, { kind: 'result', result: one });
     };
-    // Without retries, whatever the service says: one result is all that it takes.
+    // Without retries, whatever the service sends: it accepts only one result.
     const check = { ...run.check, retryStrategy: null, doubleCheck: false };
     const reason = await runCheck(
       { ...run, check },
@@ -54,7 +54,7 @@ export class TrialRuns {
     return true;
   }
 
-  /** Its outcome, which is forgotten. */
+  /** Removes and returns the outcome of a trial. */
   end(sequenceId: string, outcome: OneOffOutcome): TrialOutcome {
     const known = this.#outcomes.get(sequenceId) ?? null;
     this.#outcomes.delete(sequenceId);

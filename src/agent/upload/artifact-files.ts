@@ -8,7 +8,7 @@ import { type Pieces, piecesOfFile } from '../service-client/file-pieces.ts';
 
 /** Stores the bytes of waiting artifacts in files or memory. Ids are those of `artifactIdOf`. */
 export interface ArtifactFiles {
-  /** For all together, beside the spool's own bound. */
+  /** Maximum bytes of all artifacts together, in addition to the spool's own bound. */
   readonly maxBytes: number;
   /** Artifacts of earlier processes, oldest first. Removes unfinished writes. */
   found(): Promise<readonly { readonly id: string; readonly bytes: number }[]>;
@@ -18,9 +18,9 @@ export interface ArtifactFiles {
    * @throws the system's error, after removing what was written
    */
   write(id: string, bytes: Uint8Array): Promise<string>;
-  /** The same with the first `bytes` of a file. */
+  /** Like `write`, with the first `bytes` of a file. */
   copy(id: string, path: string, bytes: number): Promise<string>;
-  /** In bytes; null if there is none. @throws the system's error */
+  /** The size in bytes; null if there is no such artifact. @throws the system's error */
   size(id: string): Promise<number | null>;
   /** The `bytes` from that offset on. The pieces throw the system's error. */
   read(id: string, from: number, bytes: number): Pieces;
@@ -29,9 +29,9 @@ export interface ArtifactFiles {
 }
 
 const MAX_MEMORY_BYTES = 32 * 1024 * 1024;
-/** Hashed and written at once: more would block the event loop. */
+/** Bytes that are hashed and written at once: more would block the event loop. */
 const PIECE_BYTES = 1024 * 1024;
-/** Read at once for sending: more than the buffer of any socket. */
+/** Bytes that are read at once for sending: more than the buffer of any socket. */
 const SENT_PIECE_BYTES = 256 * 1024;
 const ID = /^[0-9a-f-]{36}$/;
 const UNFINISHED = /^[0-9a-f-]{36}\.part$/;
@@ -74,7 +74,7 @@ export function diskArtifactFiles(dataDir: string, disk: FileSystem = systemFile
   const folder = join(dataDir, 'artifacts');
   const pathOf = (id: string): string => join(folder, id);
   async function write(id: string, content: Pieces): Promise<string> {
-    // Not at the start: the agent starts on a full disk, too.
+    // Not when the agent starts, which it also does on a full disk.
     const made = await disk.mkdir(folder, { recursive: true, mode: 0o700 });
     if (made !== undefined) await syncNames(dataDir, disk);
     const part = `${pathOf(id)}.part`;

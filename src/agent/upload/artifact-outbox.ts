@@ -41,9 +41,9 @@ export type AddedArtifact =
 
 /** Takes data of runs that is too long for a result. */
 export interface ArtifactOutbox {
-  /** Resolves when it is saved, as durably as results are. Never throws. */
+  /** Resolves when the artifact is as durable as results are. Never throws. */
   add(artifact: NewArtifact): Promise<AddedArtifact>;
-  /** The same for a file, which need not fit into memory. */
+  /** Like `add`, for a file, which need not fit into memory. */
   addFile(artifact: NewFileArtifact): Promise<AddedArtifact>;
   /** Takes no more artifacts, and resolves when all are written. */
   close(): Promise<void>;
@@ -57,7 +57,7 @@ export interface ArtifactContents {
   isWhole(id: string, bytes: number): Promise<boolean>;
   /** The `bytes` from that offset on. The pieces throw the system's error. */
   read(id: string, from: number, bytes: number): Pieces;
-  /** After it was sent or given up. */
+  /** Call it after the artifact was sent or dropped. */
   remove(id: string): Promise<void>;
 }
 
@@ -78,15 +78,16 @@ interface Content {
   write(id: string): Promise<string>;
 }
 
-/** Each has a note in the spool, which every start reads. */
+/** Bounds the notes in the spool, which every start of the agent reads. */
 const MAX_ARTIFACTS = 10_000;
 const WITHOUT_DIGEST = artifactBeginSchema.omit({ sha256: true });
 
 /**
- * Artifacts that wait for the service: their bytes in files (or in memory), and for each a note in
- * the spool, which is written when the file is complete. The next start removes a file without a note.
+ * Opens the artifacts that wait for the service: the bytes of each are in a file (or in memory),
+ * and a note in the spool, which is written when the file is complete. The next start removes a
+ * file without a note.
  *
- * @throws VedetteError of code DATA_DIR_UNUSABLE where the folder cannot be read
+ * @throws VedetteError of code DATA_DIR_UNUSABLE if the folder cannot be read
  */
 export async function openArtifactOutbox(
   options: OutboxOptions,
@@ -219,7 +220,7 @@ class Outbox implements ArtifactOutbox, ArtifactContents, SharedSpoolSpace {
     return assetOf(id);
   }
 
-  /** Reserves room for the bytes before they are written. False if dropping all others is not enough. */
+  /** Reserves room for bytes to be written. False if dropping all other artifacts is not enough. */
   async #reserve(bytes: number): Promise<boolean> {
     const free = (): number =>
       Math.min(this.#options.spool.freeBytes, this.#files.maxBytes - this.#bytes);

@@ -28,7 +28,7 @@ const MAX_ROUNDS = 5;
 
 interface Waiting {
   readonly record: SpooledRecord;
-  /** Uploads of which the service lost parts, or that no longer existed. */
+  /** The number of uploads of which the service lost parts, or that no longer existed. */
   rounds: number;
 }
 
@@ -43,7 +43,9 @@ export class ArtifactUploader {
     this.#options = options;
   }
 
-  /** Takes the note of an artifact to send, which stays in the spool meanwhile. Ignores duplicates. */
+  /**
+   * Takes the note of an artifact to send, which stays in the spool meanwhile. Ignores duplicates.
+   */
   take(record: SpooledRecord): void {
     if (this.#waiting.has(record.key)) return;
     this.#waiting.set(record.key, { record, rounds: 0 });
@@ -89,7 +91,7 @@ export class ArtifactUploader {
     });
   }
 
-  /** Sends the next artifact or gives it up. Returns the failure where neither was possible. */
+  /** Sends the next artifact or drops it. Returns the failure if neither was possible. */
   async #sendNext(signal: AbortSignal): Promise<ServiceFailure | null> {
     const [next] = this.#waiting.values();
     if (next === undefined) return null;

@@ -3,13 +3,16 @@ import { MAX_MISSED, MAX_RESULTS } from '../../wire/v1/limits.ts';
 const MAX_RECORDS = MAX_RESULTS + MAX_MISSED;
 /** A request that fails is repeated with this many times fewer records. */
 const DIVISOR = 8;
-/** As few as this get through a bad line, too: smaller ones are only more requests. */
+/** A batch of this many records also passes a bad line: smaller ones only mean more requests. */
 const MIN_OFFLINE = 16;
 
-/** How many records go together: fewer over a bad line, through a strict proxy, or to find a bad one. */
+/**
+ * The number of records in the next batch: fewer over a bad line, through a proxy with a low limit,
+ * or to find a record that the service refuses.
+ */
 export class BatchSize {
   #maxRecords = MAX_RECORDS;
-  /** Lower after a refusal, and slowly higher again: a proxy's bound is not tried with every batch. */
+  /** Falls after a refusal and rises slowly, so that not every batch exceeds a proxy's limit. */
   #ceiling = MAX_RECORDS;
 
   get maxRecords(): number {
@@ -21,28 +24,28 @@ export class BatchSize {
     this.#maxRecords = Math.min(this.#ceiling, this.#maxRecords * 2);
   }
 
-  /** The service refused a batch of this many, one of which may be the reason. */
+  /** The service refused a batch of this many records, one of which may be the reason. */
   refused(sent: number): void {
     this.#maxRecords = Math.max(1, Math.floor(sent / 2));
     this.#ceiling = this.#maxRecords;
   }
 
-  /** The one that was refused is found, and is out of the way. */
+  /** The record that caused the refusal was found and left the spool. */
   foundRefused(): void {
     this.#ceiling = MAX_RECORDS;
   }
 
-  /** No answer came to a batch of this many, and not for the first time. */
+  /** A batch of this many records got no answer, and not for the first time. */
   offline(sent: number): void {
     this.#maxRecords = Math.max(MIN_OFFLINE, Math.floor(sent / DIVISOR));
   }
 
-  /** The service failed over a batch of this many, and not for the first time. */
+  /** The service failed on a batch of this many records, and not for the first time. */
   failed(sent: number): void {
     this.#maxRecords = Math.max(1, Math.floor(sent / DIVISOR));
   }
 
-  /** The next record goes alone. */
+  /** The next batch has one record. */
   sendOne(): void {
     this.#maxRecords = 1;
   }

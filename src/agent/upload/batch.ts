@@ -3,8 +3,8 @@ import type { ResultsResponse } from '../../wire/v1/results.ts';
 import type { SpooledRecord } from '../spool/spool.ts';
 
 /**
- * Bytes of the records of one batch; a larger record goes alone. A quarter of the bound of a request: larger
- * batches are not faster, and each is in memory three times.
+ * Maximum bytes of the records of one batch; a larger record is sent alone. A quarter of the limit
+ * of a request: larger batches are not faster, and each is in memory three times.
  */
 export const BATCH_BYTES = MAX_BATCH_BYTES / 4;
 
@@ -14,7 +14,7 @@ export interface Batch {
   readonly json: Buffer;
 }
 
-/** Reuses memory for one batch after the other: garbage of that size would stay for long. */
+/** Reuses one buffer for all batches: buffers of that size are collected late. */
 export class BatchMemory {
   #bytes = Buffer.alloc(0);
 
@@ -26,7 +26,8 @@ export class BatchMemory {
 }
 
 /**
- * As many of the first records as one request may have. The bodies are JSON: nothing is parsed.
+ * Makes a batch of as many of the first records as fit into one request. Joins their JSON without
+ * parsing it.
  *
  * @param records no artifact notes
  * @param memory contains the batch's JSON until the next call
@@ -71,7 +72,7 @@ export interface Rejected {
 
 export interface Deferred {
   readonly record: SpooledRecord;
-  /** Milliseconds. */
+  /** Milliseconds by which the record is ahead of the service's clock. */
   readonly aheadMs: number;
 }
 
@@ -80,7 +81,7 @@ export interface SettledBatch {
   readonly rejected: readonly Rejected[];
   /** Ahead of the service's clock: sent again when their time comes. */
   readonly deferred: readonly Deferred[];
-  /** Not in the answer. */
+  /** Records that the answer does not mention. */
   readonly open: readonly SpooledRecord[];
 }
 

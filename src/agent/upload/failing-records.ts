@@ -1,16 +1,16 @@
-/** A record that failed so often alone is skipped for now. */
+/** A record that failed this often on its own is skipped for a while. */
 const MAX_FAILURES = 5;
-/** Where more of them fail it is not the records: then all of them wait. */
+/** If more records fail, they are not the cause: no further one is skipped. */
 const MAX_SKIPPED = 3;
 const SKIP_MS = 600_000;
 
-/** Records that make the service fail: they are skipped for a while, and hold up no others. */
+/** Records that make the service fail: skips each for a while, so that it does not block others. */
 export class FailingRecords {
   #last = { key: -1, failures: 0 };
-  /** By key, when they are tried again (monotonic). */
+  /** The monotonic instant of the next try, by key. */
   readonly #skipped = new Map<number, number>();
 
-  /** The service failed over this record alone. True: skip it for now. */
+  /** The service failed on a batch of this record only. True: skip it for now. */
   failed(key: number, nowMs: number): boolean {
     if (this.#skipped.has(key)) return true;
     const failures = this.#last.key === key ? this.#last.failures + 1 : 1;
@@ -20,7 +20,7 @@ export class FailingRecords {
     return true;
   }
 
-  /** They left the spool. */
+  /** The records left the spool. */
   settled(keys: readonly number[]): void {
     for (const key of keys) this.#skipped.delete(key);
   }

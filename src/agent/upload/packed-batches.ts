@@ -12,7 +12,7 @@ export interface PackedBatch {
   readonly epoch: number;
   /** All records after that, including artifacts' notes. */
   readonly read: readonly SpooledRecord[];
-  /** Without the notes; the request has the first `sent` of them. */
+  /** The same without notes; the request contains the first `sent` of them. */
   readonly records: readonly SpooledRecord[];
   readonly sent: number;
   /** JSON in gzip. */
@@ -32,8 +32,8 @@ interface Ahead {
 }
 
 /**
- * Makes the bodies of requests from the spool, one at a time. The next can be made while one is being
- * sent: reading and packing take about as long as a service takes for a batch.
+ * Makes the bodies of requests from the spool, one at a time. The next can be made while one is
+ * being sent: reading and packing take about as long as a service takes for a batch.
  */
 export class PackedBatches {
   readonly #options: PackedBatchesOptions;
@@ -61,8 +61,8 @@ export class PackedBatches {
   }
 
   /**
-   * Begins to make the batch after this one, where the spool can fill it. It is used only if it is
-   * the next one.
+   * Begins to make the batch after this one, if the spool can fill it. `next` returns it only if it
+   * is the one that is asked for.
    */
   makeAfter({ read, records, sent }: PackedBatch, maxRecords: number): void {
     const last = read.at(-1);

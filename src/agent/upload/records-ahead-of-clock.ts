@@ -10,13 +10,13 @@ const MIN_WAIT_MS = 1_000;
 const LOG_PERIOD_MS = 600_000;
 
 /**
- * Records that the service deferred because they are ahead of its clock. They stay in the spool; the
- * uploader sends later ones until it is time to return to them.
+ * Records that the service deferred because they are ahead of its clock. They stay in the spool;
+ * the uploader sends later ones until it is time to return to them.
  */
 export class RecordsAheadOfClock {
   readonly #clock: Clock;
   readonly #throttled: ThrottledLog;
-  /** The first of them in the spool, and when to send from there again (monotonic). */
+  /** The first such record, and the monotonic instant at which to send from there again. */
   #first: { readonly key: number; readonly dueMs: number } | null = null;
   /** The key up to which the spool was read when the uploader returned; null while it has not. */
   #resumeAfter: number | null = null;
@@ -59,8 +59,9 @@ export class RecordsAheadOfClock {
   }
 
   /**
-   * The key after which to read next, after a batch that ended at `upTo`. Where none of it was taken,
-   * later ones are further ahead: the uploader skips them, and does not send all of them repeatedly.
+   * The key after which to read next, after a batch that ended at `upTo`. If the service took none
+   * of its records, later ones are further ahead: the uploader skips them rather than sending all
+   * of them repeatedly.
    */
   next(upTo: number, wasTaken: boolean): number {
     const resumeAfter = this.#resumeAfter;

@@ -7,12 +7,12 @@ import type { ServiceClient } from '../service-client/service-client.ts';
 import type { ServiceFailure, ServiceFailureKind } from '../service-client/service-failure.ts';
 
 /**
- * What follows a failure, whatever was being sent:
- * - `back-off`: the same again, later and later, not before a Retry-After
- * - `wait`: the same again after so long; nothing that the agent does heals it
- * - `wait-for-key`: the same, and at once when the key has changed
- * - `divide`: smaller requests show which record is bad, if one is
- * - `stop`: nothing more
+ * The reaction to a failure:
+ * - `back-off`: retries with exponential backoff, not before a Retry-After
+ * - `wait`: retries after `waitMs`; an operator must solve the problem
+ * - `wait-for-key`: like `wait`, and retries at once when the key has changed
+ * - `divide`: sends smaller requests, to find the record that is refused
+ * - `stop`: sends nothing more
  */
 type Reaction =
   | { readonly act: 'back-off'; readonly healsByItself: true }
@@ -40,7 +40,7 @@ export interface RetryPolicyOptions {
   readonly client: Pick<ServiceClient, 'key'>;
   /** What cannot be sent, for the log: `results`. */
   readonly what: string;
-  /** From 0 to under 1. */
+  /** A number from 0 to under 1, for jitter. */
   readonly random: () => number;
 }
 
@@ -48,7 +48,7 @@ const BACKOFF = { minMs: 1_000, maxMs: 60_000 } as const;
 const KEY_CHECK_MS = 1_000;
 const LOG_PERIOD_MS = 600_000;
 
-/** Waits after a failure as its kind requires, and logs when the service is lost and found. */
+/** Waits after a failure as its kind requires. Logs when sending fails, and when it works again. */
 export class RetryPolicy {
   readonly #options: RetryPolicyOptions;
   readonly #backoff: Backoff;

@@ -19,7 +19,7 @@ import {
 
 /**
  * How an upload ended:
- * - `refused`: this artifact will never be taken
+ * - `refused`: the service will never accept this artifact
  * - `again`: the service lost parts, or the upload no longer exists
  * - `failure`: not about the artifact; complete parts need not be sent again
  */
@@ -39,15 +39,15 @@ export interface UploadParts {
 
 /** The service may compute the digest of the whole artifact before it answers. */
 const REQUEST_TIMEOUT_MS = 120_000;
-/** The time limit of a part: what a line of this speed needs, and a minute more. */
+/** A part may take as long as over a line of this speed, and a minute more. */
 const MIN_BYTES_PER_S = 16 * 1024;
 const PART_TIMEOUT_MS = 60_000;
 
 /**
- * Tries once to upload an artifact: asks which parts are missing, sends them, and completes. After an
- * interruption the next try continues with the first incomplete part.
+ * Tries once to upload an artifact: asks which parts are missing, sends them, and completes. After
+ * an interruption the next try continues with the first incomplete part.
  *
- * @throws the system's error where the artifact cannot be read
+ * @throws the system's error if the artifact cannot be read
  */
 export async function uploadArtifact(begin: ArtifactBegin, tools: UploadParts): Promise<UploadEnd> {
   const { client, signal } = tools;
@@ -83,7 +83,7 @@ export async function uploadArtifact(begin: ArtifactBegin, tools: UploadParts): 
   return again('the service has not all of the artifact, or not as it was noted');
 }
 
-/** The service names a missing resource. A 404 without one is of another server, or an older service. */
+/** A 404 that names no missing resource is from another server, or from an older service. */
 function isAboutTheArtifact({ status, attributes }: ServiceFailure): boolean {
   return status !== 404 || typeof attributes.resource === 'string';
 }
@@ -93,7 +93,7 @@ interface Range {
   readonly bytes: number;
 }
 
-/** Sends a part to the store, or through the service where the store's address is not allowed. */
+/** Sends a part to the store, or through the service if the store's address is not allowed. */
 async function putAnyWay(
   part: ArtifactPart,
   uploadId: string,

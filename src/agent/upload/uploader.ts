@@ -33,7 +33,9 @@ export interface UploaderOptions {
   readonly onUploaded: (count: number) => void;
   /** Records that the service permanently rejected. */
   readonly onRejected: (kind: SpoolKind, count: number) => void;
-  /** Unsent records wait on disk for the next process: `flush` does not wait for an absent service. */
+  /**
+   * Unsent records wait on disk for the next process: `flush` does not wait for an absent service.
+   */
   readonly outlivesProcess?: boolean;
   /** How long a few results wait for others to be sent with them, milliseconds. Default: 500. */
   readonly lingerMs?: number;
@@ -52,8 +54,9 @@ type Step = 'sent' | 'empty' | ServiceFailure;
 
 /**
  * Sends the spool's records to the service, oldest first and one batch at a time, until each is
- * accepted or permanently rejected. Meanwhile it prepares the next batch, and removes the last one from
- * the disk. Artifacts are sent in parallel: a long one delays no results.
+ * accepted or permanently rejected. While a batch is being sent, prepares the next one and removes
+ * the previous one from the disk. Sends artifacts in parallel, so that a long one delays no
+ * results.
  */
 export class Uploader {
   readonly #options: UploaderOptions;
@@ -112,9 +115,10 @@ export class Uploader {
   }
 
   /**
-   * For the drain, when `run` has ended and the spool has committed all records: sends them and the
-   * artifacts. Stops early when the signal aborts, when a failure needs people (a key, an upgrade), or
-   * when the service is away and the rest is on disk for the next process.
+   * Call it in the drain, when `run` has ended and the spool has committed all records: sends them
+   * and the artifacts. Stops early when the signal aborts, when an operator must solve the problem
+   * (a key, an upgrade), or when the service does not answer and the rest is on disk for the next
+   * process.
    */
   async flush(signal: AbortSignal): Promise<void> {
     this.#retries.restart();
@@ -123,7 +127,7 @@ export class Uploader {
     await this.#waitForRemovals(0);
   }
 
-  /** False if sending artifacts has no chance either. */
+  /** False if sending artifacts would fail too. */
   async #flushResults(signal: AbortSignal): Promise<boolean> {
     let failures = 0;
     while (!signal.aborted) {
@@ -257,7 +261,7 @@ export class Uploader {
     return 'sent';
   }
 
-  /** Where an empty batch is refused as well, the record is not the reason, and stays. */
+  /** If an empty batch is refused as well, the record is not the reason, and stays. */
   async #refusedAlone(
     failure: ServiceFailure,
     record: SpooledRecord,

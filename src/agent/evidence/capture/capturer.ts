@@ -13,7 +13,7 @@ import { type TcpdumpBounds, TcpdumpRun } from './tcpdump-run.ts';
 const MAX_PACKET_BYTES = 65_400;
 /** The kernel's buffer while a capture runs: about 128 packets of any length. */
 const KERNEL_BUFFER_KIB = 8192;
-/** Matches nothing: a documentation address (RFC 5737) and the discard port. */
+/** A filter that matches nothing: a documentation address (RFC 5737) and the discard port. */
 const TRIAL = { addresses: ['192.0.2.1'], port: 9, transport: 'udp' } as const;
 const TRIAL_LIMIT_MS = 5000;
 const TRIAL_BYTES = 4096;
@@ -74,8 +74,8 @@ export function lackingCapturer(lack: string): Capturer {
 }
 
 /**
- * Writes each packet to our pipe at once. Started by root, tcpdump changes to a user without
- * rights; root without CAP_KILL could not end it then.
+ * The arguments with which tcpdump writes each packet to our pipe at once. If root starts it,
+ * tcpdump changes to a user without rights, and root without CAP_KILL could not end it then.
  */
 function argumentsFor(rights: OwnRights): readonly string[] {
   const user = rights.isRoot && !rights.has('KILL') ? ['-Z', 'root'] : [];

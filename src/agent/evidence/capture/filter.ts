@@ -15,10 +15,10 @@ export type BuiltFilter =
   | { readonly ok: false; readonly note: string };
 
 /**
- * A filter in the language of pcap-filter(7), made only of numbers and of addresses as this module
- * writes them. It matches packets to and from the target's port, and ICMP messages by which the
- * target (or its firewall) reports the port unreachable. It leaves out ICMP messages of routers on
- * the way, which are other hosts.
+ * A filter in the language of pcap-filter(7), built only from numbers and addresses that this
+ * module formats. It matches packets to and from the target's port, and ICMP messages by which the
+ * target (or its firewall) reports the port unreachable. It does not match ICMP messages of routers
+ * on the way, which are other hosts.
  */
 export function buildFilter({ addresses, port, transport }: CaptureFilter): BuiltFilter {
   if (port !== null && !(Number.isInteger(port) && port >= 1 && port <= 65_535)) {

@@ -5,17 +5,17 @@ import type { OwnProcess, OwnProcessEnd } from '../own-process.ts';
 import type { CaptureOutcome } from './capture.ts';
 import { PcapCollector } from './pcap-collector.ts';
 
-/** Limit for its start, which takes 20 ms on an idle machine. */
+/** Time limit of the start of tcpdump, which takes 20 ms on an idle machine. */
 const START_MS = 3000;
 /** Packets in flight: waits until none has arrived for QUIET_MS, at most MAX_DRAIN_MS. */
 const QUIET_MS = 100;
 const MAX_DRAIN_MS = 500;
-/** Time for its last output before it is killed, and again before it is given up. */
+/** Time for its last output before it is killed, and again before the run stops waiting for it. */
 const FLUSH_MS = 500;
 
 /** Longer output is cut at its beginning. */
 const MAX_TEXT_CHARACTERS = 4096;
-/** For a sentence in the job log. */
+/** Maximum length of the output in a sentence of the job log. */
 const MAX_SUMMARY_CHARACTERS = 200;
 
 /** The first reason for its end; null while it runs. */
@@ -184,7 +184,7 @@ function closed(stream: Readable): Promise<void> {
   });
 }
 
-/** The stderr of tcpdump: that it listens or why not, and at its end its counters. */
+/** Reads the stderr of tcpdump: whether it listens or why not, and its counters at the end. */
 class TcpdumpMessages {
   /** Resolves once tcpdump listens; otherwise never. */
   readonly listening: Promise<void>;

@@ -7,8 +7,8 @@ import { type Unreachable, unreachableText } from './unreachable.ts';
 
 /**
  * The traceroute of src/agent/README.md, "Evidence: traceroute and packet capture", without the
- * names of its hops. It includes only the first of the silent hops behind the last one that
- * answered. `truncationReason` is one of:
+ * names of its hops. After the last hop that answered, it includes only one silent hop.
+ * `truncationReason` is one of:
  * - `unreachable: WHAT by ADDRESS`, WHAT with traceroute's mark, `host (!H)`
  * - `no answer after hop N`, and `no answer` if no hop answered
  * - `hop limit`: the last probed hop answered, and is not the destination

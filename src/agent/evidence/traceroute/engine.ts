@@ -22,7 +22,7 @@ export interface HopAnswer {
 export type ProbeEnd = HopAnswer | null;
 
 export interface Observed {
-  /** At most MAX_TTL, the first router first. Without probes that still had time for an answer. */
+  /** At most MAX_TTL, in the order of the route, without probes that may still be answered. */
   readonly hops: readonly (readonly ProbeEnd[])[];
   /** `complete`: all probes were sent, and answered or given their full time. */
   readonly ended: 'complete' | 'time limit' | 'stopped';

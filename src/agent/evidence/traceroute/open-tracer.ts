@@ -20,8 +20,8 @@ export interface TracerOptions {
 }
 
 /**
- * Selects a method, once: raw sockets, else the program traceroute, which needs no privilege. With
- * neither, `lack` and each trace say what is missing.
+ * Selects a method once: raw sockets, else the program traceroute, which needs no privilege.
+ * Without either, `lack` and each trace report what is missing.
  */
 export async function openTracer(options: TracerOptions): Promise<Tracer> {
   const { clock, programFolders } = options;
@@ -51,7 +51,7 @@ export function lackingTracer(lack: string): Tracer {
   };
 }
 
-/** Closing it, for good, also ends the traces in progress. */
+/** Closing it is permanent, and also ends the traces in progress. */
 class EngineTracer implements Tracer {
   readonly method: Engine['method'];
   readonly lack = null;
@@ -118,7 +118,7 @@ type TraceAddress =
 
 const LINK_LOCAL = /^fe[89ab][0-9a-f]:/;
 
-/** In canonical form; an IPv4-mapped IPv6 address (RFC 4291 2.5.5.2) becomes IPv4. */
+/** The address in canonical form; IPv4-mapped IPv6 (RFC 4291 2.5.5.2) becomes IPv4. */
 function traceAddressOf(text: string): TraceAddress {
   const bytes = wireBytes(text);
   if (bytes === null) return { ok: false, note: `${text} is not an IP address` };

@@ -17,8 +17,8 @@ const TIME = /^\d{1,6}(\.\d{1,6})?$/;
  *      1  10.0.0.1  0.420 ms  0.388 ms *
  *      2  10.0.1.1  1.204 ms 10.0.1.2  1.310 ms !H 10.0.1.1  1.119 ms
  *
- * An answer counts once the unit of its time has arrived, so an output that is cut anywhere yields
- * nothing wrong. Everything else is ignored.
+ * An answer counts once the unit of its time has arrived, so output that is cut anywhere yields no
+ * wrong answer. Ignores everything else.
  */
 export class TracerouteOutput {
   readonly #family: Family;
@@ -56,7 +56,7 @@ export class TracerouteOutput {
     }
   }
 
-  /** The output is over. A last word that was cut changes nothing, or means the same. */
+  /** Call it at the end of the output. A last word that was cut has no effect, or the same one. */
   end(): void {
     this.#endWord();
   }
@@ -110,7 +110,7 @@ export class TracerouteOutput {
  * Interprets the last line of an output. The program stops at the end of the route: answers of the
  * target come from the destination, and others without a mark report the port unreachable.
  *
- * @param endedItself false if the program was killed: a router in the last line is one on the way
+ * @param endedItself false if the program was killed: the last line may be of a router on the way
  */
 export function withLastHopRead(
   hops: readonly (readonly ProbeEnd[])[],

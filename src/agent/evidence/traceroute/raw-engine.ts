@@ -18,7 +18,7 @@ import {
 } from './engine.ts';
 import { type ProbeSent, type TraceReceiver, TraceSocket } from './trace-socket.ts';
 
-/** Between the hops of a round, and the length of a round: routers limit their answers. */
+/** Delay between two hops of a round, and duration of a round: routers limit their answers. */
 const STEP_MS = 10;
 const ROUND_MS = MAX_TTL * STEP_MS;
 /**
@@ -26,7 +26,7 @@ const ROUND_MS = MAX_TTL * STEP_MS;
  * that rejects all probes sends at most 50 answers at once (icmp_msgs_burst of Linux).
  */
 const HOPS_PROBED_AGAIN = 5;
-/** Once the end of the route is known, outstanding probes get this many longest round trips. */
+/** Once the end of the route is known, outstanding probes wait this many longest round trips. */
 const WAIT_FACTOR = 4;
 const MIN_WAIT_MS = 1000;
 

@@ -26,7 +26,7 @@ import { unreachableByCode } from './unreachable.ts';
 const ERROR_HEADER_BYTES = 8;
 /** setsockopt's level and option: IP_TTL of ip(7), IPV6_UNICAST_HOPS of ipv6(7). */
 const TTL_OPTION = { 4: [0, 2], 6: [41, 16] } as const;
-/** Code of time exceeded that a router on the way sends. The others are about fragments. */
+/** The code of "time exceeded" from a router on the way. The others concern fragments. */
 const EXCEEDED_ON_THE_WAY = 0;
 const TYPES = {
   4: { unreachable: 3, exceeded: 11 },
@@ -134,7 +134,7 @@ export class TraceSocket {
     const quoted = decodeIpPacket(this.#family, message.subarray(ERROR_HEADER_BYTES));
     const request = quoted === null ? null : decodeQuotedRequest(this.#family, quoted.payload);
     if (quoted === null || request === null) return;
-    // A router need not quote more than the header (RFC 792), which has no token.
+    // A router may quote only the header (RFC 792), which contains no token.
     if (!quoted.destination.equals(this.#target) || !this.#isOurs(request, 0)) return;
     const meaning = this.#meaningOf(type === types.exceeded, code, source);
     if (meaning !== null)

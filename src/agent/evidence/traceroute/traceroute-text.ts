@@ -4,8 +4,8 @@ import type { Traceroute, TracerouteHop } from '../../../model/result/traceroute
 const MAX_SOURCE_CHARS = 48;
 
 /**
- * A trace as text: a title, headings, a line per hop, and how it ended. Times in milliseconds; `*`
- * and `-` mean no answer.
+ * A trace as text: a title, headings, a line per hop, and how it ended. Times are in milliseconds;
+ * `*` and `-` mean no answer.
  */
 export function tracerouteText(traceroute: Traceroute): string {
   const { hostname, resolvedIp, hops } = traceroute;

@@ -37,7 +37,7 @@ const REASONS: readonly Reason[] = [
 
 export const PORT_UNREACHABLE: Unreachable = { what: 'port', mark: null };
 
-/** By the code of an ICMP message "destination unreachable". */
+/** The meaning of a code of the ICMP message "destination unreachable". */
 export function unreachableByCode(family: Family, code: number): Unreachable {
   const reason = REASONS.find((row) => codesOf(row, family).includes(code));
   if (reason === undefined) return { what: `code ${code}`, mark: `!<${code}>` };

@@ -8,7 +8,7 @@ import {
 import { type MatchedResponse, matchStreamedResponse, type Query } from './message/query.ts';
 import { StreamFrames } from './message/stream-frames.ts';
 
-/** Unrelated messages to skip before the exchange fails. */
+/** Maximum number of unrelated messages to skip; after one more the exchange fails. */
 const MAX_SKIPPED = 4;
 
 export type StreamExchange = Extract<MatchedResponse, { kind: 'answer' }> | ExchangeFailed;
@@ -24,7 +24,7 @@ export function framedMessage(message: Buffer): Buffer {
  * Reads messages from a stream until one answers the query, one is malformed, more than MAX_SKIPPED
  * answer other queries, or the server closes the stream.
  *
- * @returns what has arrived, for messages about a time-out
+ * @returns a function that describes what has arrived, for messages about a time-out
  */
 export function readResponse(
   socket: Socket,

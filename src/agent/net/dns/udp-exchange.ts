@@ -15,13 +15,13 @@ import {
 import { decodeMessage } from './message/message.ts';
 import { type MatchedResponse, matchResponse, type Query } from './message/query.ts';
 
-/** How many datagrams that are not an answer are parsed; the rest are only counted. */
+/** Maximum number of datagrams that are no answer to parse; further ones are only counted. */
 const MAX_INSPECTED = 16;
 
-/** A fresh socket gets almost none; a sender of more wants to keep us busy, or guesses ids. */
+/** A new socket receives almost none; a sender of more wants to keep us busy, or guesses ids. */
 const MAX_IGNORED = 1000;
 
-/** Pauses before the question is sent again, in ms; after the last one we only wait. */
+/** Delays in ms before the question is sent again; after the last one it is not sent again. */
 const RESEND_AFTER_MS = [500, 1000, 2000, 4000, 8000];
 
 export interface UdpExchange {
@@ -35,18 +35,18 @@ export interface UdpExchange {
 
 /** Milliseconds. */
 interface KernelTime {
-  /** From right before the question was handed to the kernel until the answer arrived. */
+  /** From right before the system call that sent the question until the answer arrived. */
   readonly durationMs: number;
-  /** Upper bound of the time that the handover took. */
+  /** Upper bound of the duration of that call. */
   readonly uncertainMs: number;
 }
 
 /**
- * One question over UDP, from a fresh socket with a random port that is connected to the server:
- * datagrams from elsewhere never reach us, and an ICMP "port unreachable" does. Datagrams from the
- * server with another id or question are counted and ignored. Without an answer, the question is
- * repeated after 0.5, 1, 2, 4 and 8 s (same id, same socket: an answer to any of them counts), so
- * that one lost datagram means a slow answer, not an outage. Over 1000 ignored datagrams end it.
+ * One question over UDP, from a new socket with a random port that is connected to the server:
+ * datagrams from elsewhere never reach us, and an ICMP "port unreachable" does. Counts and ignores
+ * datagrams from the server with another id or question. Without an answer, repeats the question
+ * after RESEND_AFTER_MS (same id, same socket: an answer to any of them counts), so that one lost
+ * datagram means a slow answer, not an outage. Fails after MAX_IGNORED ignored datagrams.
  */
 export function exchangeOverUdp(
   query: Query,
@@ -81,7 +81,7 @@ export function exchangeOverUdp(
     return ending(exchangeFailed('DNS_MALFORMED', what));
   };
 
-  /** By our clock: the event-loop iteration at the deadline has emptied the socket's queue. */
+  /** Measured by our clock: the iteration at the deadline has emptied the socket's queue. */
   const activity = (): PeerActivity =>
     sent === 0 ? UNKNOWN_ACTIVITY : { kind: 'silent', ms: limits.clock.monotonicMs() - sentMs };
 

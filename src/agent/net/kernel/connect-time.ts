@@ -14,14 +14,14 @@ export interface ConnectInstant {
   readonly mark: StarvationMark | undefined;
 }
 
-/** Reads the clock first: starvation between the two readings then stays uncertain. */
+/** Reads the clock before the starvation: starvation between the two then stays uncertain. */
 export function connectsFrom({ clock, starvation }: Parts): ConnectInstant {
   return { atMs: clock.monotonicMs(), mark: starvation?.mark() };
 }
 
 /**
- * The kernel's time of a handshake, from SYN to SYN-ACK; 0 if the kernel has none, or one that is
- * longer than what passed.
+ * The kernel's time of a handshake, from SYN to SYN-ACK, in milliseconds; 0 if the kernel has none,
+ * or one that is longer than the time that passed.
  *
  * @param endMs monotonic
  */
@@ -34,7 +34,7 @@ export function kernelConnectMs(
   return roundTripMs === null || roundTripMs > endMs - since.atMs ? 0 : roundTripMs;
 }
 
-/** Takes what passed after the SYN-ACK until the event loop saw it out of the attempt's times. */
+/** Excludes the time from the SYN-ACK until the event loop saw it from the attempt's times. */
 export function noteKernelConnect(
   since: ConnectInstant,
   end: ConnectInstant,

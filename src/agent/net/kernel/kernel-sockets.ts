@@ -7,7 +7,7 @@ import { openSegmentStamps, type SegmentStamps } from './segment-stamps.ts';
 export interface SocketState {
   /** TCP_ESTABLISHED and the others of net/tcp_states.h. */
   readonly state: number;
-  /** Received and not read yet. */
+  /** Bytes received and not read yet. */
   readonly unreadBytes: number;
   /** Milliseconds since we last sent data; the kernel counts in ticks (up to TICK_MS). */
   readonly sinceSentMs: number;
@@ -30,7 +30,7 @@ export interface SocketState {
 
 export const TCP_STATE = { established: 1, synSent: 2, closed: 7, closeWait: 8 } as const;
 
-/** A kernel's tick where it is coarsest (CONFIG_HZ=100). */
+/** The longest tick of a kernel (CONFIG_HZ=100), milliseconds. */
 export const TICK_MS = 10;
 
 export interface KernelSockets {
@@ -66,7 +66,7 @@ const CLOCK_REALTIME = 0;
 const CLOCK_MONOTONIC = 1;
 /** Its resolution is a tick. */
 const CLOCK_MONOTONIC_COARSE = 6;
-/** As 64-bit machines have it: fills in a struct timespec of 16 bytes. */
+/** The number on 64-bit machines, where it fills in a struct timespec of 16 bytes. */
 const SIOCGSTAMPNS = 0x8907;
 const TIMESPEC_BYTES = 16;
 const AF_INET = 2;
@@ -151,8 +151,8 @@ export async function loadKernelSockets(): Promise<KernelSockets | null> {
 }
 
 /**
- * Between two structs timespec. Seconds and nanoseconds are subtracted separately: a double cannot
- * hold their sum.
+ * Milliseconds between two structs timespec. Subtracts seconds and nanoseconds separately: a double
+ * cannot represent their sum.
  */
 function millisecondsBetween(from: Buffer, to: Buffer): number {
   const seconds = Number(to.readBigInt64LE(0) - from.readBigInt64LE(0));

@@ -8,16 +8,16 @@ const CLOCK_STEP_MS = 2;
 /** Both clocks are read again until they are read within READING_MS; at most READINGS attempts. */
 const READING_MS = 0.05;
 const READINGS = 3;
-/** A response in more reads is timed by the event loop from then on: each peek costs as much. */
+/** After this many reads the event loop times the response: a peek costs as much as a read. */
 const MAX_PEEKS = 8;
-/** Event-loop iterations for which Node may leave unread what has arrived. */
+/** Event-loop iterations for which Node may leave arrived data unread. */
 const MAX_ITERATIONS = 3;
 
-/** What was waiting in the socket when it was looked at. Monotonic instants. */
+/** The data that waited in the socket at a peek. Instants are monotonic. */
 interface Waiting {
   /** Bytes that had been read before. */
   readonly fromByte: number;
-  /** Behind them all that waited. */
+  /** Bytes that had been read before, or waited. */
   readonly toByte: number;
   readonly firstMs: number;
   readonly lastMs: number;
@@ -40,12 +40,12 @@ interface ReadingHandle {
  * Reports when a response arrived, however late the event loop reads it. Node does not read the
  * socket until the timestamps of what waits in it are taken: reading removes them.
  *
- * The kernel merges segments that wait, and keeps the timestamp of the last one. So no instant here
- * is earlier than the truth, and it is exact if only one segment came.
+ * The kernel merges waiting segments and keeps the timestamp of the last one. Therefore no instant
+ * here is too early, and it is exact if only one segment arrived.
  *
  * | state   | meaning                                             | leaves when                   |
  * |---------|-----------------------------------------------------|-------------------------------|
- * | held    | Node does not read; waits for something to read     | it comes: reading             |
+ * | held    | Node does not read; waits for data                  | it comes: reading             |
  * | reading | Node reads                                          | there is more to come: held   |
  * | over    | Node reads as always                                | never                         |
  */
@@ -111,8 +111,9 @@ export class ResponseArrival {
   }
 
   /**
-   * When the response's first byte arrived that was just read; null if the kernel does not report
-   * it. Where other bytes may have come before it, this is when the last of what was read arrived.
+   * When the response's first byte, which was just read, arrived; null if the kernel does not
+   * report it. If other bytes may have come before it, this is when the last byte of the read
+   * arrived.
    */
   firstByteMs(): number | null {
     const waiting = this.#waiting;
@@ -123,7 +124,7 @@ export class ResponseArrival {
     return isFirst ? waiting.firstMs : this.lastByteMs();
   }
 
-  /** When the last byte arrived that was read so far; null if the kernel does not report it. */
+  /** When the last byte read so far arrived; null if the kernel does not report it. */
   lastByteMs(): number | null {
     const waiting = this.#waiting;
     const readBytes = this.#wire.bytesRead;
@@ -132,7 +133,7 @@ export class ResponseArrival {
     return waiting.lastMs;
   }
 
-  /** How much too late the reported instants may be because the clocks were read slowly. */
+  /** Milliseconds by which reported instants may be too late because clocks were read slowly. */
   get slowReadingMs(): number {
     return this.#slowReadingMs;
   }
@@ -144,7 +145,7 @@ export class ResponseArrival {
     if (this.#state === 'reading' && hasRead) this.#holdAgain();
   }
 
-  /** Node reads as always from now on. What was reported remains. */
+  /** Lets Node read as always from now on. Reported instants remain valid. */
   end(): void {
     const wasHeld = this.#state === 'held';
     const isOpen = this.#isOpen;
@@ -174,8 +175,8 @@ export class ResponseArrival {
   }
 
   /**
-   * What precedes a response over TLS and HTTP/2 raises no event. Node reads it in the next
-   * iteration of the event loop; the first immediate is of this one.
+   * Data before a response over TLS and HTTP/2 raises no event. Node reads it in the next iteration
+   * of the event loop; the first immediate belongs to the current one.
    */
   #holdAfterRead(iterations: number): void {
     setImmediate(() =>
@@ -243,7 +244,7 @@ function wasClockSet(start: Between<number>, now: Between<number>): boolean {
   return leastMs > CLOCK_STEP_MS || mostMs < -CLOCK_STEP_MS;
 }
 
-/** Node's own, which has no public way to leave a socket unread. */
+/** Node's own handle: there is no public way to leave a socket unread. */
 function handleOf(wire: Socket): ReadingHandle | null {
   const { _handle: handle } = wire as Socket & { _handle?: Partial<ReadingHandle> | null };
   const isKnown = typeof handle?.readStart === 'function' && typeof handle.readStop === 'function';

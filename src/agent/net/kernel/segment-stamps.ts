@@ -4,15 +4,15 @@ import { closeSync } from 'node:fs';
 export interface UnreadSegments {
   readonly bytes: number;
   /**
-   * When the first of them arrived. The kernel may have merged later segments into it, and then
-   * this is when the last of those arrived; never earlier than the truth.
+   * When the first of them arrived, or a later instant: the kernel may have merged later segments
+   * into it, and then this is when the last of those arrived.
    */
   readonly first: WallStamp;
   /** When the last of them arrived. */
   readonly last: WallStamp;
 }
 
-/** Separate, since a double cannot hold nanoseconds since the epoch. */
+/** Separate numbers, since a double cannot represent nanoseconds since the epoch. */
 export interface WallStamp {
   readonly seconds: number;
   readonly nanos: number;
@@ -35,9 +35,9 @@ export interface SegmentStamps {
    * callback must not throw, and must not raise events. null if the kernel refuses.
    */
   watch(fd: number, onReadable: () => void): ReadableWatch | null;
-  /** Reads nothing away. null if nothing waits, or if it has no timestamps. */
+  /** Leaves the data unread. null if no data waits, or if it has no timestamps. */
   unread(fd: number): UnreadSegments | null;
-  /** The wall clock, as the stamps have it. */
+  /** The time of the wall clock from which the stamps are. */
   now(): WallStamp;
   close(): void;
 }
@@ -57,7 +57,7 @@ const EPOLL_EVENTS = 0x4000_2001;
 const MAX_EVENTS = 256;
 /** MSG_PEEK, MSG_TRUNC (copies nothing) and MSG_DONTWAIT. */
 const PEEK_FLAGS = 0x62;
-/** More than any socket holds unread. */
+/** More bytes than any socket has unread. */
 const ALL_BYTES = 0x1000_0000;
 const CLOCK_REALTIME = 0;
 const TIMESPEC_BYTES = 16;
@@ -87,7 +87,7 @@ export function openSegmentStamps(koffi: Koffi, keepStamps: () => void): Segment
 type Call = (...args: unknown[]) => number;
 
 /**
- * One epoll instance of its own holds all watched sockets, since libuv allows only one handle for a
+ * Watches all sockets in an epoll instance of its own, since libuv allows only one handle per
  * descriptor, which Node has. libuv watches the instance.
  */
 class EpollStamps implements SegmentStamps {
@@ -147,7 +147,7 @@ class EpollStamps implements SegmentStamps {
         return this.#set(EPOLL_CTL_MOD, fd, key);
       },
       end: (isClosed) => {
-        // After a callback the kernel watches no longer, and forgets the socket with its close.
+        // The kernel stops watching after a callback, and forgets a socket that is closed.
         if (this.#watches.delete(key) && !isClosed) this.#set(EPOLL_CTL_DEL, fd, key);
       },
     };
@@ -180,7 +180,7 @@ class EpollStamps implements SegmentStamps {
     if (fd < 0) return false;
     try {
       this.#poll = this.#koffi.node.poll(fd, { readable: true }, () => this.#callBack());
-      // Sockets keep the process alive, not this.
+      // Only sockets keep the process alive, not this watch.
       this.#poll.unref();
     } catch {
       closeSync(fd);
@@ -214,7 +214,7 @@ class EpollStamps implements SegmentStamps {
     return this.#receive(fd, this.#message, PEEK_FLAGS);
   }
 
-  /** The last peek's. */
+  /** The timestamp of the last peek. */
   #stamp(): WallStamp | null {
     const bytes = this.#message.readUInt32LE(CONTROL_LENGTH_AT);
     const type = this.#message.readUInt32LE(STAMP_TYPE_AT);

@@ -24,15 +24,15 @@ export interface ConnectedThrough extends Connected {
   readonly tunnel: TunnelHop | null;
 }
 
-/** Failures that the other family may fix. */
+/** Failures that a connection over the other family may avoid. */
 const OF_THE_FAMILY: ReadonlySet<ErrorCode> = new Set(['DNS_NO_ADDRESS', 'CONNECT_UNREACHABLE']);
-/** Failures that another address of the target may fix. */
+/** Failures that another address of the target may avoid. */
 const OF_THE_ADDRESS: ReadonlySet<ErrorCode> = new Set(['PROXY_REFUSED', 'CONNECT_TIMEOUT']);
 
 /**
  * Connects to a proxy and, for https, requests a tunnel to the target. With TARGET_DENY, the agent
  * resolves the target's name and sends the checked address to the proxy, also for http: otherwise a
- * name server could send the proxy to another address. All work at the proxy counts as `tcpMs`.
+ * name server could direct the proxy to another address. All work at the proxy counts as `tcpMs`.
  */
 export async function connectThroughProxy(
   target: ConnectTarget,

@@ -45,7 +45,7 @@ export function proxyUnreachable({ shown }: HttpProxy, failure: Failure): Failur
   return { code, message: `The proxy ${shown} cannot be used: ${failure.message}` };
 }
 
-/** Whether the check wants a tunnel where a proxy would not expect one. */
+/** Why a tunnel is used, for messages. */
 export interface TunnelUse {
   readonly target: string;
   /** http goes through a tunnel, too, because TARGET_DENY is set. */
@@ -88,7 +88,7 @@ const UNABLE = 'it could not reach the target, or not find its name';
 const FORBIDDEN = "its rules have to allow the target's host and port";
 const FORBIDDEN_TO_DENY = `${FORBIDDEN}, also for CONNECT, by which all goes where TARGET_DENY is set`;
 
-/** Such an answer to CONNECT, or a 407 to a request. */
+/** The failure for such an answer to CONNECT, or for a 407 to a request. */
 export function credentialsFailure(
   proxy: HttpProxy,
   target: string,

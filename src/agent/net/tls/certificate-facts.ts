@@ -28,7 +28,7 @@ interface PublicKey {
   readonly bits: number | null;
 }
 
-/** Recent certificates by fingerprint, least recently shown first; each takes about 1 KB. */
+/** Recent certificates by fingerprint, least recently used first; each takes about 1 KB. */
 const leaves = new Map<string, Leaf>();
 const MAX_LEAVES = 1_000;
 const MAX_CACHED_NAMES_CHARS = 4_000;
@@ -82,7 +82,7 @@ function publicKeyOf({ asymmetricKeyType, asymmetricKeyDetails }: KeyObject): Pu
   return { type: type.toUpperCase(), bits: bits ?? null };
 }
 
-/** The facts of a handshake as results have them; during a handshake, the facts so far. */
+/** The facts of a handshake as results contain them; during a handshake, the facts so far. */
 export function readTlsFacts(
   socket: TLSSocket,
   leaf: Leaf | null,
@@ -103,7 +103,7 @@ export function readTlsFacts(
 
 export interface FactsOptions {
   readonly wallMs: number;
-  /** For texts that are cut. */
+  /** Masks secrets in texts before they are cut. */
   readonly scrub: Scrub;
 }
 

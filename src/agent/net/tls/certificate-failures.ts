@@ -27,7 +27,7 @@ export interface CertificateTarget extends FactsOptions {
   readonly hostname: string;
 }
 
-/** What is wrong with the peer's certificate for this host; null if nothing is. */
+/** Why the peer's certificate is not valid for this host; null if it is. */
 export function certificateFailure(
   socket: TLSSocket,
   leaf: Leaf | null,
@@ -92,7 +92,7 @@ function chainErrorCode(socket: TLSSocket): string | null {
  */
 function identityErrorCode(hostname: string, leaf: Leaf): string | null {
   try {
-    // It reads only the subject and the alternative names.
+    // Node's check reads only the subject and the alternative names.
     const error = checkServerIdentity(hostname, leaf as PeerCertificate);
     return error === undefined ? null : (systemCodeOf(error) ?? 'UNSPECIFIED');
   } catch (error) {
@@ -100,7 +100,7 @@ function identityErrorCode(hostname: string, leaf: Leaf): string | null {
   }
 }
 
-/** The certificate of the chain that the code is about: for dates it need not be the leaf. */
+/** The certificate of the chain that the code is about: a date may be that of an issuer. */
 function culprit(socket: TLSSocket, leaf: Leaf, code: ErrorCode, wallMs: number): Leaf {
   const isOut = (one: Leaf): boolean =>
     code === 'TLS_CERT_EXPIRED'

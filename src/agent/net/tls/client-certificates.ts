@@ -8,7 +8,7 @@ import { hostKey } from '../../../runtime/net/host-names.ts';
  * an IPv6 address; null if there is none.
  *
  * @param hostname the host that the check connects to, not the `serverName` of its certificate:
- *   another host must not get the certificate by a check that gives it this name
+ *   otherwise a check could send the certificate to another host by naming this one
  */
 export function clientCertificateFor(
   hostname: string,

@@ -57,7 +57,7 @@ const OTHER: AlertMeaning = {
   what: 'broke the rules of the TLS handshake, or of what is safe in it',
 };
 
-/** Why a handshake failed. `target` as messages name it. */
+/** Why a handshake failed. `target` is the target's name in messages. */
 export function handshakeFailure(target: string, end: NoHandshake, tookMs: number): Failure {
   switch (end.ended) {
     case 'cancelled': {

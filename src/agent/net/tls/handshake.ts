@@ -33,11 +33,11 @@ export function tlsHandshake(
     cancelled: (): Handshake => ({ ok: false, ended: 'cancelled' }),
     activity: () => peerActivity(limits.starvation?.sockets ?? null, connection),
   };
-  // Then nothing begins that would close it.
+  // After an abort nothing begins that would close the connection.
   if (limits.signal.aborted) connection.destroy();
   return limitedWait<Handshake>(limits, ends, (settle) => {
     let finished = false;
-    // Node would wait for ever on a socket without a handle.
+    // Node would wait forever on a socket without a handle.
     if (connection.destroyed || connection.readableEnded) {
       settle({ ok: false, ended: 'error', error: { code: 'ECONNRESET' } });
       return () => connection.destroy();

@@ -6,7 +6,7 @@ import { peerActivity } from '../kernel/peer-activity.ts';
 import { type Limits, limitedWait } from '../limited-wait.ts';
 import { failureOfTlsAlert } from './tls-alerts.ts';
 
-/** For a server whose verification of a certificate takes longer than the rest of the handshake. */
+/** Additional wait for a server whose verification takes longer than the rest of the handshake. */
 const MARGIN_MS = 100;
 const MAX_WAIT_MS = 1000;
 
@@ -16,15 +16,15 @@ export interface Secured {
   readonly wire: Socket;
   /** As messages name it. */
   readonly target: string;
-  /** The time of connect and handshake, in which the server had to answer twice. */
+  /** Milliseconds of connect and handshake, in which the server had to answer twice. */
   readonly tookMs: number;
 }
 
 /**
- * Why the server rejected the client's certificate after a handshake of TLS 1.3, in which the client
- * finishes first (RFC 8446 4.4.2.4); null if it did not. Waits only if the server requested a
- * certificate, for the first record or the close: most servers send a session ticket at once. A
- * server that sends nothing is awaited as long as connect and handshake took, and a little longer.
+ * Why the server rejected the client's certificate after a handshake of TLS 1.3, in which the
+ * client finishes first (RFC 8446 4.4.2.4); null if it did not. Waits only if the server requested
+ * a certificate, for the first record or the close: most servers send a session ticket at once. For
+ * a server that sends nothing, waits as long as connect and handshake took, and MARGIN_MS more.
  */
 export function lateRejection(
   { socket, wire, target, tookMs }: Secured,
@@ -46,7 +46,7 @@ export function lateRejection(
       settle(alert === null ? null : { code: alert.code, message });
     };
     const onOther = (): void => settle(null);
-    // At the end of the connection it comes before the error that ended it, and without data.
+    // At the end of the connection, this event comes before the error, and without data.
     const onReadable = (): void => {
       if (socket.readableLength > 0) settle(null);
     };

@@ -18,7 +18,7 @@ import { probeTlsPermissively, type TlsProbe } from './permissive-probe.ts';
 import { secureContextFor } from './secure-contexts.ts';
 
 export interface SecureOptions {
-  /** What the certificate must be for; a name is also sent as SNI. */
+  /** The name or address that the certificate must be for; a name is also sent as SNI. */
   readonly hostname: string;
   readonly port: number;
   /** Accepts any certificate; the log and the facts still report a wrong one. */
@@ -26,7 +26,7 @@ export interface SecureOptions {
   /** In order of preference; none offers no ALPN. */
   readonly alpnProtocols: readonly string[];
   readonly clientCertificate: ClientCertificate | null;
-  /** Left out for a direct connection on which TLS begins at once. */
+  /** Omitted for a direct connection on which TLS begins at once. */
   readonly through?: TunnelHop;
 }
 
@@ -47,7 +47,7 @@ export type SecureOutcome =
   | {
       readonly ok: false;
       readonly failure: Failure;
-      /** What is known of the server despite the failure; null if nothing is. */
+      /** The known facts of the server despite the failure; null if there are none. */
       readonly facts: TlsFacts | null;
       readonly tlsMs: number;
     };

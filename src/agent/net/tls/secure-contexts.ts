@@ -8,13 +8,13 @@ export type ContextOutcome =
   | { readonly ok: true; readonly context: SecureContext }
   | { readonly ok: false; readonly failure: Failure };
 
-/** Older ones are no longer safe (RFC 8996). */
+/** Older versions are not safe (RFC 8996). */
 const MIN_VERSION = 'TLSv1.2';
 
 /** A context with its own trust store takes about a megabyte, and a few milliseconds to make. */
 const MAX_CONTEXTS = 64;
 
-/** By the digest of their content, the least recently used first. */
+/** Contexts by the digest of their content, the least recently used first. */
 const contexts = new Map<string, ContextOutcome>();
 const digests = new WeakMap<ClientCertificate, string>();
 let plainContext: SecureContext | null = null;
@@ -30,8 +30,8 @@ export function trustExtraRoots(pem: string): void {
 }
 
 /**
- * The trusted roots and the client certificate of a connection, shared by all connections that have
- * the same: making one for each handshake would cost more than the handshake. The usual roots
+ * The context with the trusted roots and the client certificate of a connection. Connections with
+ * the same certificate share it: making a context takes longer than a handshake. The usual roots
  * (Node's own and NODE_EXTRA_CA_CERTS) are always trusted, in addition to a client certificate's
  * `ca`.
  *
@@ -118,7 +118,7 @@ function keyProblem({ key, passphrase }: ClientCertificate, error: unknown): str
     return `key is not a private key in PEM form (${systemCodeOf(error) ?? 'no code'})`;
   }
   if (passphrase === null) return 'key needs a passphrase';
-  // About one wrong passphrase in 200 decrypts to something: OpenSSL then says that it cannot read
-  // the key, not that it could not decrypt it.
+  // About one wrong passphrase in 200 decrypts to some bytes: OpenSSL then reports that it cannot
+  // read the key, not that it could not decrypt it.
   return 'the passphrase does not open key';
 }

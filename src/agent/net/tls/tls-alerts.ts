@@ -57,7 +57,7 @@ const ALERTS: readonly Alert[] = [
 const BY_NAME = new Map(ALERTS.map((alert) => [alert.name, alert]));
 const BY_NUMBER = new Map(ALERTS.map((alert) => [alert.number, alert]));
 
-/** From here on, reasons of OpenSSL are alerts of the peer, by their number. */
+/** Reasons of OpenSSL above this are alerts of the peer: this offset plus the alert's number. */
 const ALERT_REASON_OFFSET = 1000;
 
 /** The alert with which the peer ended a TLS connection; null if it ended otherwise. */
@@ -94,7 +94,7 @@ export function failureOfTlsAlert(error: unknown): (Failure & { readonly what: s
   return { code: late.code, what: late.what, message: `The server ${late.what}` };
 }
 
-/** The only reason that a server has left after its own part of the handshake. */
+/** The only possible reason of a server after its own part of the handshake. */
 const LATE_REFUSAL: AlertMeaning = {
   code: 'TLS_CLIENT_CERT_REJECTED',
   what: 'requires a client certificate, or did not accept the one it got',

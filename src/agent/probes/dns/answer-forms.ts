@@ -40,7 +40,7 @@ export function shownPartOf(message: DnsMessage): ShownMessage {
   return { message: part, leftOut };
 }
 
-/** JSON_ANSWER has these texts a second time beside the data. */
+/** JSON_ANSWER contains these texts twice: in the data and as fields. */
 function textLengthOf(fields: DnsRecordFields): number {
   const texts = Object.values(fields).filter((value) => typeof value === 'string');
   return texts.reduce((length, text) => length + text.length, 0);
@@ -49,8 +49,8 @@ function textLengthOf(fields: DnsRecordFields): number {
 /**
  * JSON_ANSWER (src/model/README.md, "DNS: `request`"). Names have their trailing dot, as in the
  * text form. Data has the form of a zone file, except for TXT: its strings are joined without
- * quotes and escapes, which is what users compare with. The parts of the data stand beside it by
- * name.
+ * quotes and escapes, as users write what they compare with. The parts of the data are also fields
+ * of their own.
  */
 export function jsonAnswerOf(message: DnsMessage): DnsAnswer {
   return {

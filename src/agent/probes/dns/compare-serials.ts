@@ -14,9 +14,9 @@ import type { Question } from '../../net/dns/message/query.ts';
 import type { ProbeContext } from '../probe.ts';
 import { addressesOfServer, askServer } from './server-addresses.ts';
 
-/** The most of the zone's own name servers that are asked; as many as `compareServers` may have. */
+/** Maximum number of the zone's own name servers to query, the same as of `compareServers`. */
 const MAX_SERVERS = 16;
-/** For one name server: all are queried at once, and a silent one must not take the whole attempt. */
+/** All name servers are queried at once: a silent one must not take the whole attempt. */
 const SERVER_LIMIT_MS = 5000;
 
 type Serial = NonNullable<DnsResponse['serials']>[number];

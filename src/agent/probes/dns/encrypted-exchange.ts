@@ -5,15 +5,15 @@ import type { ExchangeFailed } from '../../net/dns/exchange-failures.ts';
 import type { DnsMessage } from '../../net/dns/message/message.ts';
 import type { Endpoint } from '../endpoint.ts';
 
-/** One question over DOT or DOH, on a connection of its own. */
+/** The outcome of one question over DOT or DOH, on a connection of its own. */
 export interface EncryptedExchange {
   readonly end: { readonly kind: 'answer'; readonly message: DnsMessage } | ExchangeFailed;
   readonly endpoint: Endpoint;
   /** null if there was no handshake. */
   readonly tls: TlsFacts | null;
-  /** Milliseconds. The look-up of the name server's own name is in none of them. */
+  /** Milliseconds, without the look-up of the name server's own name. */
   readonly phases: EncryptedPhases;
-  /** The kernel timed a part. */
+  /** Whether the kernel timed a part of it. */
   readonly isTimedByKernel: boolean;
 }
 
@@ -41,7 +41,7 @@ export async function inEitherFamily<Tried extends { readonly failure: Failure |
   return second.failure?.code === 'DNS_NO_ADDRESS' ? first : second;
 }
 
-/** A failure before the question was sent; those of look-ups are about the name server's name. */
+/** A failure before the question was sent. One of a look-up is about the name server's own name. */
 export function failedBeforeQuestion(nameServer: string, failure: Failure): ExchangeFailed {
   if (ERROR_CODES[failure.code].phase !== 'dns') return { kind: 'failed', failure };
   const message = `The name server ${nameServer} has no known address: ${failure.message}`;

@@ -40,21 +40,22 @@ export interface DnsOutcome
 export interface DnsProbeOptions {
   /** Used if the request names no server; see SystemResolver.nameServers. */
   readonly nameServers: () => NameServers;
-  /** The location's, for DOH; null for direct connections. */
+  /** The proxy of the location, for DOH; null for direct connections. */
   readonly proxyUrl: () => string | null;
-  /** Those of the current check set, for DOT and DOH. */
+  /** The certificates of the current check set, for DOT and DOH. */
   readonly clientCertificates: () => readonly ClientCertificate[];
   /** Whether this machine has IPv6; for tests. */
   readonly hasIpv6?: () => boolean;
 }
 
 /**
- * Asks one question (src/model/README.md, "DNS: `request`") of the request's name server alone, or
- * of the system's in their order. Every complete answer is a response, whatever its code. The
- * response time runs from the first question to that answer and includes repeats for lost
- * datagrams, the second question over TCP, and system servers that had to be given up; it does not
- * include looking up the name server's own host name, which the log reports. Over DOT and DOH it
- * runs from the connect. It never includes the comparison of serials.
+ * Sends one question (src/model/README.md, "DNS: `request`") to the request's name server, or to
+ * the system's in their order. Every complete answer is a response, whatever its code.
+ *
+ * The response time starts with the first question, over DOT and DOH with the connect, and ends
+ * with the answer. It includes repeats for lost datagrams, the second question over TCP, and system
+ * servers that did not answer. It includes neither the look-up of the name server's own host name,
+ * which the log reports, nor the comparison of serials.
  */
 export async function probeDns(
   request: DnsRequest,
@@ -71,7 +72,7 @@ export async function probeDns(
   const { query } = request;
   const port = dnsPortOf(request);
   const transport = protocol === 'UDP' ? 'dns' : 'tcp';
-  // The system's name servers are several: a failure has no single endpoint.
+  // A failure of several system name servers has no single endpoint.
   const hostname = nameServer === null ? query : withoutBrackets(nameServer);
   let endpoint: Endpoint | null = { hostname, address: null, port, transport };
   let clock: TimingClock = 'event-loop';
@@ -114,7 +115,7 @@ export async function probeDns(
   if (exchanged.kind === 'failed') return finish(null, exchanged.failure);
   const { server, isTimedByKernel, durationMs, end } = exchanged;
   const totalMs = stopwatch.elapsedUntilMs(end);
-  // The event loop timed servers that were given up before.
+  // The event loop timed the servers that did not answer before.
   if (isTimedByKernel) clock = totalMs - durationMs < EXACT_MS ? 'kernel' : 'mixed';
   endpoint = { hostname: nameServer === null ? server.address : hostname, ...server, transport };
   const response = responseOf(exchanged, request, context.log);

@@ -10,7 +10,7 @@ import { type Addresses, type Choice, chooseAddresses } from '../../net/permitte
 import type { Family } from '../../net/resolver.ts';
 import type { ProbeContext } from '../probe.ts';
 
-/** The server's IPv4 addresses that TARGET_DENY permits, or the IPv6 ones if it has no IPv4. */
+/** The server's IPv4 addresses, or its IPv6 addresses if it has none, that TARGET_DENY permits. */
 export async function addressesOfServer(host: string, context: ProbeContext): Promise<Choice> {
   const { clock, resolver, log } = context;
   const startMs = clock.monotonicMs();

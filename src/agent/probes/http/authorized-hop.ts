@@ -26,8 +26,8 @@ export type AuthorizedHop =
   | { readonly ok: false; readonly failure: Failure; readonly authMs: number };
 
 /**
- * Sends a request as `auth` authorizes it, again as often as the response asks for other
- * credentials. The hop is that of the last response. Fails if the request could not be authorized.
+ * Sends a request as `auth` authorizes it, and repeats it as often as the response asks for other
+ * credentials. Returns the hop of the last response. Fails if the request cannot be authorized.
  */
 export async function runAuthorizedHop(
   request: HopRequest,

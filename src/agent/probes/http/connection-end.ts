@@ -92,13 +92,13 @@ export function describeConnectionEnd(
   return { code, what: isCut ? `${row.what} ${where}` : row.what };
 }
 
-/** Whether describeConnectionEnd goes by a code, not only by how the connection ended. */
+/** Whether describeConnectionEnd uses a code, and not only how the connection ended. */
 export function isCoded(error: unknown, evidence: SocketEvidence): boolean {
   const code = systemCodeOf(error);
   return isCutOff(evidence) || systemRowOf(error) !== null || (code ?? '') in PROTOCOL_ROWS;
 }
 
-/** The operating system or TLS cut the connection: even a seemingly complete body is cut then. */
+/** The operating system or TLS cut the connection: a body that seems complete may be cut. */
 export function isCutOff(evidence: SocketEvidence): boolean {
   return systemRowOf(evidence.error) !== null;
 }

@@ -16,8 +16,8 @@ export interface TimedExchange {
   readonly firstByteMs: number | null;
   readonly endMs: number;
   /**
-   * If the kernel timed the response: the agent's own delay before it sent the request, and from the
-   * arrival of the last byte until the event loop saw it.
+   * Milliseconds of the agent's own delays before it sent the request, and between the arrival of
+   * the last byte and its reading by the event loop. 0 if the kernel did not time the response.
    */
   readonly unseenMs: number;
   /** The kernel timed the first byte. */
@@ -30,9 +30,8 @@ export interface TimedExchange {
 const MAX_SEND_CHECKS = 3;
 
 /**
- * Takes the times of an exchange: those of the kernel where it has them, otherwise the event
- * loop's. None is too short, and those of the kernel are exact if the whole response was one
- * segment.
+ * Measures the times of an exchange: by the kernel where possible, otherwise in the event loop. No
+ * time is too short, and those of the kernel are exact if the whole response was one segment.
  */
 export class ExchangeTimes {
   readonly #context: ProbeContext;
@@ -42,7 +41,7 @@ export class ExchangeTimes {
   readonly #segmentsBefore: number | null;
   readonly #writtenBefore: number;
   #sentMs: number;
-  /** The request began to be sent between `sentMs` and this much later; null: not known yet. */
+  /** Sending began at most this many milliseconds after `sentMs`; null: not known yet. */
   #sendingMs: number | null = null;
   /** How much later than first noted the request was sent, because the agent had no CPU. */
   #delayedMs = 0;
@@ -86,7 +85,7 @@ export class ExchangeTimes {
     const isArrival = arrivedMs !== null && arrivedMs >= this.#sentMs;
     this.#firstByteMs = isArrival ? arrivedMs : seenMs;
     this.#isTimedByKernel = isArrival;
-    // Only for slow answers of a starved agent: otherwise the kernel knows no more than we do.
+    // Only after a slow answer to a starved agent: otherwise the kernel knows no more than we do.
     if (starvation === undefined || seenMs - this.#sentMs < MIN_PEER_MS) return;
     if (starvation.starvedMs >= EXACT_MS) {
       this.#peerMs = peerTookMs(starvation.sockets, this.#wire);
@@ -108,7 +107,7 @@ export class ExchangeTimes {
     this.#arrival?.end();
   }
 
-  /** @param isComplete the response is complete, and what was read last completed it */
+  /** @param isComplete the response is complete, by the last read */
   end(isComplete: boolean, connection: SocketState | null): void {
     if (this.#isOver) return;
     this.#isOver = true;
@@ -149,7 +148,7 @@ export class ExchangeTimes {
     return segments - this.#segmentsBefore === 1;
   }
 
-  /** What keeps the thread from a CPU before it writes is no time of the target. */
+  /** The time for which the thread had no CPU before it wrote is not the target's. */
   #noteSent(checks: number): void {
     if (this.#isOver) return;
     const nowMs = this.#context.clock.monotonicMs();

@@ -28,7 +28,7 @@ export type BodyPlan =
 
 export interface ExchangeResult extends TimedExchange {
   readonly head: ResponseHead | null;
-  /** What arrived of it, even if a failure followed; null without a head. */
+  /** The part of the body that arrived, even if a failure followed; null without a head. */
   readonly body: ReadBody | null;
   readonly ending: ExchangeEnd | null;
   /** The state of the connection at the end; null if it is not available. */
@@ -40,8 +40,8 @@ const MAX_QUEUED_BYTES = 256 * 1024;
 /** Overhead of a piece: a body may arrive as hundreds of thousands of single bytes. */
 const PIECE_BYTES = 64;
 /**
- * A decoder costs 20 to 50 microseconds per write. This many writes, which 25 MB of body need, are
- * made as soon as data arrives; after them, small pieces wait for more data or the end.
+ * A decoder takes 20 to 50 microseconds per write. Up to this many writes, which suffice for 25 MB,
+ * follow each read at once; after them, small pieces wait for more data or the end.
  */
 const PROMPT_WRITES = 1000;
 const MIN_WRITE_BYTES = 16 * 1024;
@@ -76,12 +76,12 @@ export function runExchange(
 }
 
 /**
- * | state    | meaning                                      | leaves when                            |
- * |----------|----------------------------------------------|----------------------------------------|
- * | head     | waiting for the response's head              | it arrives: body; an end: ended        |
- * | body     | reading                                      | it is complete or breaks: ended        |
- * | ended    | connection closed, decoder still working     | its queue is empty: settled            |
- * | settled  | the promise is resolved                      | never                                  |
+ * | state    | meaning                                   | leaves when                            |
+ * |----------|-------------------------------------------|----------------------------------------|
+ * | head     | waiting for the response's head           | it arrives: body; an end: ended        |
+ * | body     | reading                                   | it is complete or breaks: ended        |
+ * | ended    | connection closed, decoder still working  | its queue is empty: settled            |
+ * | settled  | the promise is resolved                   | never                                  |
  */
 type State = 'head' | 'body' | 'ended' | 'settled';
 
@@ -277,7 +277,7 @@ class Exchange {
     this.#paused = { sinceMs: nowMs, mark: until };
   }
 
-  /** @param byRead what was read last completed the response */
+  /** @param byRead the last read completed the response */
   #end(ending: ExchangeEnd | null, byRead = false): void {
     if (this.#state === 'head' || this.#state === 'body') {
       this.#state = 'ended';

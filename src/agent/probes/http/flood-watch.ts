@@ -5,9 +5,9 @@ import type { ExchangeEnd } from './transport.ts';
 
 const MIB = 1024 * 1024;
 /**
- * Framing is everything that is not body: headers, chunk sizes, frames, TLS records. This much
- * needs no body: for the headers, and for what HTTP/2 buffers of a body while the decoder works (1
- * MiB).
+ * Framing is everything that is not body: headers, chunk sizes, frames, TLS records. This much is
+ * allowed without a body: for the headers, and for the part of a body that HTTP/2 buffers while the
+ * decoder works (1 MiB).
  */
 const FREE_FRAMING_BYTES = 2 * MIB;
 /** A body byte in a chunk of its own, each part of which is a TLS record, has 72 to 90 bytes. */
@@ -18,8 +18,8 @@ const MAX_FRAMING_BYTES = 16 * MIB;
 const MAX_READS = 500_000;
 
 /**
- * Bounds the work that one response makes, and so its processor time: a server that sends chunk
- * extensions, HTTP/2 frames or TLS messages without end would keep a core busy until the deadline.
+ * Bounds the CPU time of one response: a server that sends chunk extensions, HTTP/2 frames or TLS
+ * messages without end would keep a core busy until the deadline.
  */
 export class FloodWatch {
   readonly #wire: Pick<Socket, 'bytesRead'>;
@@ -44,12 +44,12 @@ export class FloodWatch {
     this.#stop = watchBytes(wire, clock, (bytes) => this.#judge(bytes));
   }
 
-  /** Bytes of the body, as they were sent: before content codings are undone. */
+  /** Counts bytes of the body before they are decoded. */
   body(bytes: number): void {
     this.#bodyBytes += bytes;
   }
 
-  /** One read of the connection, or of its stream, was processed, whatever it contained. */
+  /** Counts one read of the connection, or of its stream, whatever it contained. */
   read(): void {
     this.#reads += 1;
     this.#judge(this.#wire.bytesRead - this.#startBytes);

@@ -8,7 +8,7 @@ import { requestText, shownUrl } from './shown-url.ts';
 import type { HopRequest, ResponseHead } from './transport.ts';
 
 const AUTHENTICATION_REQUIRED = 407;
-/** By these, proxies report that they cannot reach the target. */
+/** Proxies answer with these statuses if they cannot reach the target. */
 const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /**

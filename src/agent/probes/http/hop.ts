@@ -40,11 +40,13 @@ export interface HopOptions {
   readonly planOf: (head: ResponseHead) => BodyPlan;
   /** null for a direct connection. */
   readonly proxy: HttpProxy | null;
-  /** A host to connect to in place of the URL's, which the certificate must still be for. */
+  /**
+   * A host to connect to instead of the URL's. The certificate must still be for the URL's host.
+   */
   readonly connectTo?: string;
 }
 
-/** One request and its answer over a connection of its own. All times in milliseconds. */
+/** One request and its response over a connection of its own. All times are in milliseconds. */
 export interface Hop {
   /** Monotonic instants; the start is later by `unseenMs`. */
   readonly startMs: number;
@@ -56,12 +58,12 @@ export interface Hop {
   readonly tlsMs: number;
   /** The last phase before the exchange that was finished. */
   readonly reached: 'nothing' | 'lookup' | 'connect' | 'secureConnect';
-  /** The target's; the proxy's if the proxy resolves the target's name. */
+  /** The target's address, or the proxy's if the proxy resolves the target's name. */
   readonly address: string | null;
   /** The destination of the connection: the proxy if there is one. null if there was none. */
   readonly endpoint: Endpoint | null;
   readonly ipFamily: IpFamily;
-  /** With ANY only: those that were tried. */
+  /** With ANY only: the families that were tried. */
   readonly families: readonly FamilyOutcome[] | undefined;
   readonly tls: TlsFacts | null;
   readonly tcp: TcpFacts | null;

@@ -3,8 +3,9 @@ import { roundToMicroseconds } from '../probe.ts';
 import type { Hop } from './hop.ts';
 
 /**
- * The durations of an attempt, summed over its hops. They add up to the total: `wait` is all the
- * time that belongs to no other phase. A phase that was interrupted has the time until then.
+ * The durations of an attempt's phases in milliseconds, summed over its hops. They add up to the
+ * total: `wait` is all the time that belongs to no other phase. A phase that was interrupted has
+ * the time until then.
  *
  * @param startMs monotonic instant of the attempt's start, later by the unseen time of its hops
  */

@@ -52,7 +52,7 @@ const CONTENT_TYPES: Readonly<Record<ApiRequest['bodyType'], string | null>> = {
   NONE: null,
 };
 
-/** Values of a URL check for the parts that only API checks have. */
+/** Defaults of a URL check for the parts that only API checks have. */
 const URL_CHECK_PARTS = {
   headers: [],
   queryParameters: [],
@@ -65,8 +65,8 @@ const URL_CHECK_PARTS = {
 /**
  * Makes the request of a URL or API check: query, credentials, body and headers
  * (src/model/README.md, "API: `request`"). A header of the check takes precedence over everything
- * else that sets it, `auth` and `basicAuth` over the userinfo of the url. The echo is for the result:
- * sensitive headers are masked, long parts cut at 10 KB.
+ * else that sets it, `auth` and `basicAuth` over the userinfo of the url. The echo is for the
+ * result: sensitive headers are masked, long parts cut at 10 KB.
  *
  * @param scrub for parts of the echo that are cut
  * @param traceparent sent if the check asks for it

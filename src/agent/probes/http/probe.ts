@@ -35,7 +35,7 @@ export interface HttpOutcome
   extends ProbeOutcome<HttpRequestEcho, HttpResponse, HttpTimings, HttpTimingPhases> {
   /** TLS facts of the last hop; also without a response. */
   readonly tls: TlsFacts | null;
-  /** Likewise. */
+  /** TCP facts of the last hop; also without a response. */
   readonly tcp: TcpFacts | null;
   /** With ANY only: those that were tried in the last hop. */
   readonly families: readonly FamilyOutcome[] | undefined;
@@ -55,7 +55,7 @@ export interface HttpOutcome
 
 export interface HttpProbeOptions {
   readonly clientCertificates: readonly ClientCertificate[];
-  /** The location's: each hop goes through this proxy; null for direct connections. */
+  /** The proxy of the location, for each hop; null for direct connections. */
   readonly proxyUrl: string | null;
   /** Whether the whole body is wanted for assertions, up to 25 MB, or only what a result stores. */
   readonly keepBody: boolean;
@@ -79,8 +79,8 @@ type RedirectInfo = HttpResponse['redirects'][number];
  * Sends a URL or API check's request and follows redirects, each hop over its own connection, which
  * is closed before this resolves. Resolves at the context's deadline at the latest.
  *
- * Through a proxy, https goes through a tunnel (CONNECT) and http as the whole URL (RFC 9112
- * 3.2.2), or through a tunnel, too, if TARGET_DENY is set: see connectThroughProxy.
+ * With a proxy, https requests use a tunnel (CONNECT), and http requests the absolute form (RFC
+ * 9112 3.2.2), or a tunnel if TARGET_DENY is set: see connectThroughProxy.
  */
 export async function probeHttp(
   prepared: PreparedRequest,
@@ -190,7 +190,7 @@ function bodyPlanOf(
   redirect: Redirect,
   { keepBody, room }: Pick<HttpProbeOptions, 'keepBody' | 'room'>,
 ): BodyPlan {
-  // RFC 9112 6.3: these end with their head, whatever length they announce.
+  // RFC 9112 6.3: these responses end with their head, whatever length they announce.
   if (method === 'HEAD' || head.status === 204 || head.status === 304) return { kind: 'none' };
   // The relevant part of a redirect is its Location; its body might never end.
   if (redirect.kind === 'follow') return { kind: 'none' };

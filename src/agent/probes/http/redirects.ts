@@ -11,7 +11,7 @@ const MAX_REDIRECTS = 10;
 const MAX_QUOTED_CHARS = 200;
 
 const REDIRECT_STATUSES: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** They describe the body and are dropped with it. */
+/** Headers that describe the body, dropped if the next request has none. */
 const BODY_HEADERS: ReadonlySet<string> = new Set([
   'content-encoding',
   'content-language',
@@ -34,9 +34,9 @@ export type Redirect =
 export const NO_REDIRECT: Redirect = { kind: 'none' };
 
 /**
- * The next request after a redirect: its method by RFC 9110 15.4, and without credentials to
- * another origin (src/model/README.md, "What passes and what fails"). A request that once lost them does not
- * get them back.
+ * The next request after a redirect, with its method by RFC 9110 15.4 and without credentials for
+ * another origin (src/model/README.md, "What passes and what fails"). Credentials that were dropped
+ * are not added again by a later redirect.
  *
  * @param followed how many redirects were followed before this response
  * @param scrub for a Location that is quoted in part
@@ -84,7 +84,8 @@ export function redirectOf(
 }
 
 /**
- * Refuses a redirect that would send values of the agent to where they may not go (VARIABLE_TARGETS).
+ * Refuses a redirect that would send values of the agent to where they may not go
+ * (VARIABLE_TARGETS).
  *
  * @param receiversOf the hosts that get a request, with a proxy
  */

@@ -24,7 +24,7 @@ export interface ExchangeEnd {
 /**
  * Events of a transport: `firstByte` (again after an interim response), `head` once, `data` for
  * each piece, `read` after each read that did not end the response, and finally `end` or `failed`.
- * `end` says what ended the response: what was read last, or the end of the connection.
+ * `end` says what ended the response: the last read, or the end of the connection.
  */
 export interface TransportEvents {
   firstByte(): void;
@@ -46,9 +46,9 @@ export interface Transport {
 }
 
 /**
- * Header fields as results have them: names in lower case, repeated fields joined with ', ' (RFC
- * 9110 5.3). Set-Cookie, which cannot be joined, is always an array; so are several different
- * Locations, which joined would make a wrong URL.
+ * Header fields as results contain them: names in lower case, repeated fields joined with ', ' (RFC
+ * 9110 5.3). Set-Cookie, which cannot be joined, is always an array. So are several different
+ * Locations, which would make a wrong URL if they were joined.
  */
 export function resultHeaders(
   fields: Iterable<readonly [string, string | readonly string[] | undefined]>,

@@ -37,7 +37,7 @@ interface Outstanding {
   readonly request: EchoRequest;
   /** NaN before the send, so that no reply is in time. */
   sentAtMs: number;
-  /** Duration of the handover to the kernel. */
+  /** Milliseconds that the system call took. */
   sendTookMs: number;
   readonly settle: (end: EchoEnd) => void;
 }
@@ -51,7 +51,7 @@ export const ECHO_TIMEOUT_MS = 2000;
 
 /**
  * Matches echoes of all runs on one socket with their replies: by sequence number, target address
- * and token. A number is not reused while its echo is outstanding, so at most 65,536 are at once.
+ * and token. No number is reused while its echo is outstanding: at most 65,536 echoes can be.
  */
 export class EchoExchange implements EchoReceiver {
   readonly #clock: Clock;
@@ -134,7 +134,7 @@ export class EchoExchange implements EchoReceiver {
     if (echo === undefined || Number.isNaN(echo.sentAtMs)) return;
     const { destination, token } = echo.request;
     if (!target.equals(destination.bytes)) return;
-    // Routers need not quote as far as the token; the quoted part of it must be ours.
+    // A router may quote only a part of the token, or nothing of it: compare what it quotes.
     const quoted = data.subarray(0, TOKEN_BYTES);
     if (!quoted.equals(token.subarray(0, quoted.length))) return;
     this.#settle(echo, { kind: 'unreachable', reason });

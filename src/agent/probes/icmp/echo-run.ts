@@ -10,12 +10,12 @@ import {
 } from './echo-exchange.ts';
 import { TOKEN_BYTES } from './echo-packet.ts';
 
-/** Between the sends of a run (src/model/README.md, "ICMP: `request`"). */
+/** Interval of the echo requests of a run (src/model/README.md, "ICMP: `request`"). */
 const ECHO_INTERVAL_MS = 500;
 
 /**
- * Sends `count` echo requests 500 ms apart and waits for their ends. Returns one end per attempted
- * echo: fewer than `count` if the time of the attempt was up or its signal aborted.
+ * Sends `count` echo requests 500 ms apart and waits for their outcomes. Returns one outcome per
+ * attempted echo: fewer than `count` if the time of the attempt was up or its signal aborted.
  */
 export async function runEchoes(
   exchange: EchoExchange,
@@ -80,8 +80,8 @@ class EchoRun {
   }
 
   /**
-   * Send times are fixed at the start, so a late send does not delay the others. A timer instead of
-   * an awaited sleep: the promises and listeners of a run took longer than its echoes.
+   * Send times are fixed at the start, so a late send does not delay the others. Uses a timer
+   * rather than an awaited sleep: the promises and listeners of a run took longer than its echoes.
    */
   #sendNext(): void {
     try {
@@ -130,7 +130,7 @@ class EchoRun {
     this.#finished();
   }
 
-  /** The deadline or an abort: sends no more, and outstanding echoes stay unanswered. */
+  /** Called at the deadline or on an abort: sends no more, and outstanding echoes count as lost. */
   #end(): void {
     this.#mode = 'waiting';
     this.#exchange.drain(() => {

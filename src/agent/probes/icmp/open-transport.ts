@@ -22,10 +22,10 @@ const HOW_TO_ALLOW =
   'CAP_NET_RAW with the package net-ping installed.';
 
 /**
- * Chooses how echo requests are sent: through the unprivileged socket if the kernel opens it to the
- * agent's group, else through a raw one. Fails with ICMP_NOT_PERMITTED, whose message says how to
- * allow either; with ICMP_UNREACHABLE if the machine lacks the address family; and with
- * INTERNAL_ERROR if it has no descriptor left.
+ * Opens a socket for echo requests: the unprivileged one if the kernel permits it to the agent's
+ * group, else a raw one. Fails with ICMP_NOT_PERMITTED, whose message says how to allow either;
+ * with ICMP_UNREACHABLE if the machine lacks the address family; and with INTERNAL_ERROR if the
+ * process has no descriptor left.
  */
 export async function openTransport(
   family: Family,

@@ -9,8 +9,8 @@ export type PacketCounts = Pick<
 >;
 
 /**
- * The numbers of a run. Sequences count from 1, as ping's do. An echo that the network refused is
- * not sent and counts as lost; one that failed by a fault of ours does not count.
+ * Counts the packets of a run. Sequence numbers start at 1, as in ping. An echo that the network
+ * refused was not sent and counts as lost; one that failed through a fault of ours does not count.
  */
 export function countPackets(ends: readonly EchoEnd[]): PacketCounts {
   const answered = ends.filter((end) => end.kind === 'answered');

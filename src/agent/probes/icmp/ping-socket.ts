@@ -8,7 +8,7 @@ import { MessageSender } from './message-sender.ts';
 import type { EchoReceiver, EchoSent, PingTransport } from './ping-transport.ts';
 import { LINUX, type Libc, type PollHandle } from './socket-calls.ts';
 
-/** As much as the kernel gives: hundreds of replies can arrive while our event loop is busy. */
+/** The kernel may give less. Hundreds of replies can arrive while our event loop is busy. */
 const BUFFER_BYTES = 4 * 1024 * 1024;
 /** Messages read in one event-loop iteration; the rest wait for the next, so nothing starves. */
 const MESSAGES_PER_ITERATION = 1024;
@@ -17,7 +17,7 @@ const MESSAGES_PER_ITERATION = 1024;
  * has space for about 500, and near targets answer within the same event-loop iteration.
  */
 const SENDS_BETWEEN_READS = 64;
-/** If the socket's send buffer is full: number of retries, and their distance. */
+/** If the socket's send buffer is full: number of retries, and the delay between them. */
 const SEND_TRIES = 20;
 const SEND_RETRY_MS = 5;
 
@@ -247,8 +247,8 @@ export class PingSocket implements PingTransport {
   }
 
   /**
-   * Reads the wall clock and the monotonic clock at one instant, for all messages of one read. A
-   * delay between the two would count as the targets' time, so it then reads them again.
+   * Reads the wall clock and the monotonic clock at one instant, for all messages of one read.
+   * Reads both again after a delay between the two, which would count as the targets' time.
    */
   #readClocks(): void {
     for (let reading = 0; reading < CLOCK_READINGS; reading += 1) {
@@ -259,7 +259,7 @@ export class PingSocket implements PingTransport {
     }
   }
 
-  /** Seconds and nanoseconds separately: a double cannot hold their sum exactly. */
+  /** Seconds and nanoseconds separately: a double cannot represent their sum exactly. */
   #sinceMs(stamp: { readonly seconds: number; readonly nanos: number }): number {
     const seconds = Number(this.#timespec.readBigInt64LE(0)) - stamp.seconds;
     const nanos = this.#timespec.readUInt32LE(8) - stamp.nanos;

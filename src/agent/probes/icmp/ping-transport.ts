@@ -1,7 +1,7 @@
 import type { Destination } from './address-bytes.ts';
 
 export type EchoSent =
-  /** Monotonic milliseconds right before the handover to the kernel, and its duration. */
+  /** Monotonic instant right before the system call, and the milliseconds that it took. */
   | { readonly kind: 'sent'; readonly sentAtMs: number; readonly tookMs: number }
   /** The network refused the packet: no route, a firewall rule. */
   | { readonly kind: 'refused'; readonly reason: string }

@@ -25,8 +25,8 @@ export interface IcmpOutcome
 
 export interface IcmpProbe {
   /**
-   * `pingCount` echoes 500 ms apart, each with 2 s for its reply. No reply at all is a failure with
-   * a response (100 % lost); the response is null if nothing could be sent.
+   * Sends `pingCount` echo requests 500 ms apart and waits 2 s for each reply. No reply at all is a
+   * failure with a response (100 % lost); the response is null if nothing could be sent.
    */
   probe(request: IcmpRequest, context: ProbeContext): Promise<IcmpOutcome>;
   /** Closes the sockets. Runs in progress end as faults. */

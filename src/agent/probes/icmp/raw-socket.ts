@@ -24,9 +24,9 @@ const ERROR_HEADER_BYTES = 8;
 const SOL_SOCKET = 1;
 const SO_RCVBUF = 8;
 const BUFFER_BYTES = 4 * 1024 * 1024;
-/** More packets than a buffer of this size holds: the kernel counts 768 bytes or more for each. */
+/** More packets than fit in a buffer of this size: the kernel counts 768 bytes or more for each. */
 const MAX_PACKETS = 8192;
-/** A callback of the event loop may run after its read of the socket: the next one has the rest. */
+/** A callback may run after this iteration's read of the socket: the next one reads the rest. */
 const QUIET_ITERATIONS = 2;
 
 /**

@@ -16,10 +16,11 @@ export type ResolvedDestination =
 
 /**
  * The first address of the target that TARGET_DENY permits. IPv6 on a machine without it falls back
- * to IPv4, unless the target is itself an IPv6 address (src/model/README.md, "ICMP: `request`"), or IPv4
- * has an attempt of its own.
+ * to IPv4, unless the target is itself an IPv6 address (src/model/README.md, "ICMP: `request`"), or
+ * IPv4 has an attempt of its own.
  *
- * @param ipFamily a check with ANY or BOTH is tried once for each family: what is left of it is IPv4
+ * @param ipFamily ANY stands for IPv4 here: an attempt that needs both families is made once for
+ *   each of them
  */
 export async function resolveDestination(
   hostname: string,

@@ -30,8 +30,8 @@ function couldNotOpen(error: unknown): OpenedTransport {
 }
 
 /**
- * One socket for each family, opened with the first run that needs it and closed with the last, so
- * a right that is granted while the agent runs takes effect with a later run.
+ * One socket for each family, opened by the first run that needs it and closed after the last one.
+ * Thereby a permission that is granted while the agent runs takes effect with a later run.
  */
 export class SharedSockets {
   readonly #clock: Clock;

@@ -14,7 +14,7 @@ import { type ReadingEnd, ReceiveBuffer } from './receive-buffer.ts';
 
 /** src/model/README.md, "TCP: `request`". */
 const MAX_RESPONSE_BYTES = 64 * 1024;
-/** The most of what arrived that a message quotes. */
+/** Maximum number of received characters that a message quotes. */
 const MAX_SHOWN_CHARS = 200;
 
 /**
@@ -32,7 +32,9 @@ export type StepMatch = 'matches' | 'differs' | 'cut-short';
 export interface ExchangeStep {
   /** null sends nothing. */
   readonly send: string | Buffer | null;
-  /** Whether the bytes since the last `send` are what the step expects; null: it expects nothing. */
+  /**
+   * Whether the bytes since the last `send` are what the step expects; null: it expects nothing.
+   */
   readonly matches: ((bytes: Buffer) => Promise<StepMatch>) | null;
 }
 
@@ -43,18 +45,18 @@ export interface TcpExchangeOptions {
   readonly target: string;
   /** Sent first; null sends nothing. */
   readonly data: string | null;
-  /** Made one after the other, after `data` was sent. */
+  /** Performed one after the other, after `data` was sent. */
   readonly steps: readonly ExchangeStep[];
-  /** Whether the data so far is complete, once all steps are made; null: it is then complete. */
+  /** After all steps: whether the data so far is complete. null: it is. */
   readonly satisfied: ((data: string) => Promise<boolean>) | null;
-  /** Monotonic instant at which waiting ends, in good order. */
+  /** Monotonic instant at which the wait for data ends, which is not a failure. */
   readonly untilMs: number;
 }
 
 export interface Exchange {
   readonly text: string;
   readonly failure: Failure | null;
-  /** The failure is a step's whose expression was cut short, so it may not be the peer's. */
+  /** The expression of the failed step was cut short, so the peer may not be at fault. */
   readonly isCutShort: boolean;
   /** Milliseconds from the start of the exchange to the first byte; null if none came. */
   readonly firstByteMs: number | null;
@@ -68,9 +70,9 @@ export interface Exchange {
 }
 
 /**
- * Sends the data and reads until the data satisfies, the peer closes, 64 KiB are read or the time
- * is up, none of which is a failure; then closes the connection. If the connection breaks, or it ends
- * before a step has what it expects, returns what had arrived beside the failure.
+ * Sends the data and reads until the data is complete, the peer closes, 64 KiB are read or the time
+ * is up; none of these is a failure. Then closes the connection. If the connection breaks, or ends
+ * before a step received what it expects, returns the failure with the data that had arrived.
  */
 export async function exchangeText(
   socket: Socket,
@@ -136,7 +138,7 @@ export async function exchangeText(
       return ended('', null, clock.monotonicMs());
     }
     let evaluatedBytes = 0;
-    /** After the end of the data, a cut short expression is evaluated once more. */
+    /** An expression that was cut short is evaluated once more after the end of the data. */
     let isLastEvaluation = false;
     for (;;) {
       const nowMs = clock.monotonicMs();
@@ -159,7 +161,7 @@ export async function exchangeText(
       if (received.bytes > evaluatedBytes) {
         evaluatedBytes = received.bytes;
         const isOver = received.end !== null;
-        // Only for slow answers of a starved agent: otherwise the kernel knows no more.
+        // Only after a slow answer to a starved agent: otherwise the kernel knows no more than we.
         if (nowMs - startMs >= MIN_PEER_MS && (starvation?.starvedMs ?? 0) >= EXACT_MS) {
           peerMs = peerTookMs(starvation?.sockets ?? null, connection);
         }
@@ -218,7 +220,7 @@ const END_WORDS: Readonly<Record<ReadingEnd['kind'], string>> = {
   broken: 'the connection broke',
 };
 
-/** Resolves on wanted news, at the deadline, or when the run is cancelled. */
+/** Resolves when `isWanted`, at the deadline, or when the run is cancelled. */
 function waitForNews(
   limits: Limits,
   received: ReceiveBuffer,

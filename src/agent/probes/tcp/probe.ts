@@ -26,15 +26,15 @@ import { secureTcp } from './secure-tcp.ts';
 
 export interface TcpOutcome
   extends ProbeOutcome<TcpDetail['request'], TcpResponse, TcpTimings, TcpTimingPhases> {
-  /** A step failed only because the agent was too short of CPU to evaluate its expression. */
+  /** A step may have failed only because the agent was too short of CPU for its expression. */
   readonly isCutShort: boolean;
-  /** It waited for data until its time was up, which is no failure. */
+  /** The wait for data ended at its time limit, which is not a failure. */
   readonly timedOut: boolean;
   /** The kernel's lower bound of the peer's time; 0 if it is not available. */
   readonly peerMs: number;
   readonly clock: TimingClock;
   readonly tcp: TcpFacts | null;
-  /** Also of a handshake that failed; null without TLS. */
+  /** Present also after a failed handshake; null without TLS. */
   readonly tls: TlsFacts | null;
   /** With ANY only. */
   readonly families: readonly FamilyOutcome[] | undefined;
@@ -50,8 +50,8 @@ export interface TcpProbeOptions {
 
 /**
  * If nothing is asserted of the data, the wait for a peer ends after the largest threshold of a TCP
- * check (5 s, src/model/README.md, "TCP: `request`"), since nothing later can change the verdict.
- * Steps that are complete later change it, unless the check has a maximum response time.
+ * check (5 s, src/model/README.md, "TCP: `request`"), since nothing later can change the verdict. A
+ * step that completes later can, unless the check has a maximum response time.
  */
 const PAST_ALL_THRESHOLDS_MS = 5001;
 
@@ -221,7 +221,7 @@ function bytesOfHex(digits: string): Buffer {
 
 const MAX_ECHOED_CHARS = 1000;
 
-/** The request as results have it. */
+/** The request as results contain it. */
 export function tcpEcho(
   { hostname, port, data, steps, ipFamily }: TcpRequest,
   scrub: Scrub,

@@ -20,7 +20,7 @@ export class ReceiveBuffer {
   readonly #socket: Socket;
   readonly #clock: Clock;
   readonly #maxBytes: number;
-  /** One buffer, which grows: joining pieces of one byte at each check takes milliseconds. */
+  /** One buffer that grows: joining many pieces of one byte for each check takes milliseconds. */
   #buffer: Buffer = Buffer.alloc(512);
   #bytes = 0;
   #firstByteMs: number | null = null;

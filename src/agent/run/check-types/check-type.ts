@@ -32,7 +32,9 @@ export interface DetailExtras {
   readonly jobAssets: readonly string[];
   readonly evidence: ReportedEvidence;
   readonly timing: Timing;
-  /** Those of an attempt over each family; without them those that a probe raced, if any. */
+  /**
+   * The outcomes of an attempt over each family; default: those of the race in the probe, if any.
+   */
   readonly families?: readonly FamilyOutcome[];
 }
 
@@ -63,7 +65,7 @@ export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   readonly peerMs: number;
   /** What measured its times. */
   readonly clock: TimingClock;
-  /** It failed, perhaps only because the agent was too short of CPU to evaluate an expression. */
+  /** The probe may have failed only because the agent was too short of CPU for an expression. */
   readonly isCutShort: boolean;
   /** A wait ended at its time limit, which is not a failure. */
   readonly timedOut: boolean;

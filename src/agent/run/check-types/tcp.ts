@@ -19,7 +19,7 @@ export interface TcpParts {
   readonly clientCertificates: () => readonly ClientCertificate[];
 }
 
-/** That a step's expression matches is evaluated as an assertion. */
+/** The assertion as which a step's expression is evaluated. */
 const STEP = {
   source: 'RESPONSE_DATA',
   property: '',

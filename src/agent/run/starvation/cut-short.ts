@@ -1,7 +1,7 @@
 import type { Assertion } from '../../../model/check/assertions/assertion.ts';
 import type { EvaluationHooks } from '../../assertions/evaluator.ts';
 
-/** Part of the 100 ms that an expression has (evaluator.ts). */
+/** From this starvation on, within its 100 ms (evaluator.ts), an expression had too little time. */
 const MAX_EVALUATION_STARVED_MS = 10;
 
 /** Collects which assertions of one evaluation exceeded their time limit for lack of CPU. */
@@ -11,7 +11,10 @@ export class CutShort {
   readonly #hadLessTime: Assertion[] = [];
   readonly #perhapsLess: Assertion[] = [];
 
-  /** @param watch of the attempt; the evaluation begins now, or when `sinceStarvedMs` was read */
+  /**
+   * @param watch the starvation of the attempt
+   * @param sinceStarvedMs its value when the evaluation began; default: now
+   */
   constructor(
     watch: { readonly starvedMs: number } | undefined,
     sinceStarvedMs = watch?.starvedMs ?? 0,
@@ -25,7 +28,7 @@ export class CutShort {
     if (hadItsTime === false) this.#hadLessTime.push(assertion);
   };
 
-  /** Those cut short until now. */
+  /** The assertions that were cut short so far. */
   assertions(): ReadonlySet<Assertion> {
     if (this.#perhapsLess.length === 0) return new Set(this.#hadLessTime);
     const starvedMs = (this.#watch?.starvedMs ?? 0) - this.#startStarvedMs;

@@ -24,7 +24,7 @@ export interface LoadSheddingOptions {
   readonly readAccount: () => CpuAccount;
 }
 
-/** What happened to the last slot of a check. `repeated`: it ran because the run before had no verdict. */
+/** The last slot of a check. `repeated`: it ran because the run before it had no verdict. */
 type LastSlot = 'skipped' | 'run' | 'repeated';
 
 interface Window {
@@ -121,7 +121,7 @@ export class LoadShedding {
     this.#window = this.#openWindow();
   }
 
-  /** In the current window. An attempt without a verdict but no starvation is due to own work. */
+  /** The cause in the current window. Without starvation it is the agent's own work. */
   #causeSoFar(): StarvationCause {
     const { clock, meter, readAccount } = this.#options;
     const { startMs, mark, account } = this.#window;

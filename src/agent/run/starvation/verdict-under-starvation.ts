@@ -8,8 +8,8 @@ import { EXACT_MS } from '../../net/deadline-extension.ts';
 import type { Probed } from '../check-types/check-type.ts';
 
 /**
- * A peer that waited for the agent longer than this may have closed the connection for that reason. A
- * script that ran out of time meanwhile may have done so for that reason.
+ * If the agent was starved for longer than this, a peer may have closed the connection, and a
+ * script may have exceeded its time limit, only because of that.
  */
 export const OWN_SLOWNESS_MS = 1000;
 
@@ -137,7 +137,8 @@ function mayHaveBeenClosed({ failure, sources }: Probed): boolean {
 }
 
 /**
- * How much earlier to evaluate again: at most once, and where an assertion's target would be met.
+ * By how many milliseconds to shorten the response time for each further evaluation: to the targets
+ * of RESPONSE_TIME that the true time may have met, and by the whole starvation.
  */
 function earlierBy(check: Check, responseTimeMs: number, starvedMs: number): readonly number[] {
   const met = assertionsOf(check)

@@ -40,7 +40,7 @@ const RETRY = 1;
 export class RunPermits {
   readonly #queue: PQueue;
   readonly #maxWaiting: number;
-  /** They wait for their peers with a permit, because `maxWaiting` is reached. */
+  /** Of runs that wait for their peers and retain their permits: `maxWaiting` is reached. */
   readonly #leaving = new Set<HeldPermit>();
   #waiting = 0;
 
@@ -51,8 +51,8 @@ export class RunPermits {
   }
 
   /**
-   * Runs `work` as soon as there is a permit, in the order of the calls; settles as it does. Where
-   * a permit is free, `work` has begun when this returns.
+   * Runs `work` as soon as there is a permit, in the order of the calls; settles as it does. If a
+   * permit is free, `work` has begun when this returns.
    */
   take(work: (permit: Permit) => Promise<void>): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -97,7 +97,7 @@ export class RunPermits {
     void this.#queue.add(() => new Promise<void>((release) => granted(release)), { priority });
   }
 
-  /** Returns what ends the wait. */
+  /** Returns a function that ends the wait. */
   #wait(permit: HeldPermit): () => void {
     this.#leaving.add(permit);
     this.#admit();

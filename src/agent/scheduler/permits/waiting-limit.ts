@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
 import { descriptorLimit } from '../../../runtime/process/descriptors.ts';
 
-/** For the service, the health port (128), the spool, evidence and libraries. */
+/** Reserved for the service, the health port (128), the spool, evidence and libraries. */
 const OWN_DESCRIPTORS = 256;
 /** A DNS lookup may query both address families at once. */
 const DESCRIPTORS_EACH = 2;
@@ -11,7 +11,7 @@ const DESCRIPTORS_EACH = 2;
 const BYTES_EACH = 256 * 1024;
 /** Share of the process's memory that waiting runs may take. */
 const MEMORY_SHARE = 1 / 4;
-/** Each run checks for floods ten times a second. */
+/** Bounds the flood watch, which checks each run ten times a second. */
 const MOST = 10_000;
 
 export interface MachineLimits {
@@ -25,7 +25,7 @@ export interface MachineLimits {
 export interface WaitingLimit {
   /** 0 or more. */
   readonly runs: number;
-  /** What would raise it. */
+  /** How an operator can raise the limit. */
   readonly remedy: string;
 }
 
@@ -38,7 +38,7 @@ export function machineLimits(): MachineLimits {
   return { descriptors: descriptorLimit(), memoryBytes };
 }
 
-/** @param concurrency working runs at once, which have their descriptors first */
+/** @param concurrency maximum number of working runs, whose descriptors are reserved first */
 export function waitingLimit(
   concurrency: number,
   { descriptors, memoryBytes }: MachineLimits = machineLimits(),

@@ -153,7 +153,7 @@ export class ProblemList {
     }
   }
 
-  /** The same for asynchronous work. */
+  /** Like `upToEnough`, for asynchronous work. */
   async untilEnough<T>(work: () => Promise<T>, otherwise: T): Promise<T> {
     try {
       return await work();

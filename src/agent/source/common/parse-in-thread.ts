@@ -2,20 +2,21 @@ import { Worker } from 'node:worker_threads';
 import { systemCodeOf, VedetteError } from '../../../runtime/errors.ts';
 
 export interface ThreadWork {
-  /** What is parsed, for messages. */
+  /** The name of the file, for messages. */
   readonly file: string;
   /** The code of the error for a text that needs more memory than there is. */
   readonly tooLargeCode: string;
-  /** Ends the thread; null: nothing does. */
+  /** Ends the thread when it aborts; null if nothing ends it. */
   readonly signal: AbortSignal | null;
 }
 
 /**
- * Starts a worker thread for one job, its start message, and returns its only reply. Parsing a long text
- * on the main thread would falsify the times of checks.
+ * Starts a worker thread with a job as its start message, and returns its only reply. Parsing a
+ * long text on the main thread would falsify the times of checks.
  *
  * @param workerUrl the compiled worker
- * @throws the signal's reason; VedetteError of kind `input` where the text needs more memory than there is
+ * @throws the signal's reason; VedetteError of kind `input` if the text needs more memory than
+ *   there is
  */
 export async function parseInThread<Reply>(
   workerUrl: URL,

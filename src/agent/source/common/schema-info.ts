@@ -43,7 +43,10 @@ export function keysAt(schema: z.core.$ZodType, path: DocumentPath): readonly st
   return inner instanceof z.ZodObject ? Object.keys(inner.shape) : [];
 }
 
-/** What the schema accepts, to follow "must be": `a whole number from 1 to 65535`, with its unit if it has one. */
+/**
+ * What the schema accepts, to follow "must be", for example `a whole number from 1 to 65535`, with
+ * the unit if there is one.
+ */
 export function allowedBy(schema: z.core.$ZodType, unit: string | null = null): string {
   const value = allowedValue(bare(schema));
   const text = unit === null ? value : `${value} (${unit})`;

@@ -26,12 +26,12 @@ const ADDRESS_OF = {
 } as const satisfies Readonly<Record<RunnableCheckType, string | null>>;
 
 /**
- * Parses the bodies of checks as `checkBodySchema` does, but what similar checks have in common
- * only once: all but the name and the request, and all of a request but its address. Saves time,
- * and memory, since similar checks share these values.
+ * Parses the bodies of checks as `checkBodySchema` does, but only once what similar checks have in
+ * common: all fields except the name and the request, and all fields of a request except its
+ * address. This saves time, and memory, since similar checks share these values.
  */
 export class SimilarCheckParser {
-  /** By their text in the file, the parsed fields. */
+  /** The parsed fields, by `keyOf` the unparsed ones. */
   readonly #bodies = new Map<string, Fields>();
   readonly #requests = new Map<string, CheckBody['request']>();
 
@@ -74,8 +74,8 @@ export class SimilarCheckParser {
 }
 
 /**
- * A check with the fields of a known one, except its own. Assigned one by one: a spread would give
- * each check its own hidden class of half a kilobyte.
+ * A check with its own name and request, and the other fields of a known one. Assigns fields one by
+ * one: a spread would give each check its own hidden class of half a kilobyte.
  */
 function checkOf(known: Fields, own: Pick<CheckBody, 'name' | 'request'>, id: string): Check {
   const check: Record<string, unknown> = {};

@@ -1,4 +1,4 @@
-/** Lets only so many works go on at once; the others wait in their order. */
+/** Limits the number of tasks that run at once; the others wait in their order. */
 export class ConcurrencyLimit {
   readonly #waiting: (() => void)[] = [];
   #free: number;

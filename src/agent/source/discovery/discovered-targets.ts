@@ -18,7 +18,7 @@ export interface DiscoveryOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
-  /** Of targets of all documents together; default 10,000. */
+  /** Maximum number of checks for targets, of all documents together; default 10,000. */
   readonly maxChecks?: number;
   /** The compiled target-worker; default: beside this module. */
   readonly workerUrl?: URL;
@@ -32,14 +32,13 @@ const DEFAULT_WORKER_URL = new URL('./target-worker.js', import.meta.url);
 
 interface Expanded {
   readonly from: CheckSet;
-  /** The checks of its targets. */
+  /** The checks for its targets. */
   readonly found: readonly Check[];
 }
 
 /**
- * A source of checks in which a check that TARGETS_FROM names stands for one check for each target of its
- * documents. A set is passed on once every document was read or found unusable, and again when its checks
- * change.
+ * Replaces each check that TARGETS_FROM names by one check for each target of its documents. Passes
+ * a set on once every document was read or found unusable, and again when its checks change.
  */
 export function withDiscoveredTargets(source: CheckSource, options: DiscoveryOptions): CheckSource {
   return {
@@ -48,7 +47,7 @@ export function withDiscoveredTargets(source: CheckSource, options: DiscoveryOpt
     },
     async watch(listener, signal) {
       const { rules, proxies, clock, log, version, maxChecks = MAX_CHECKS } = options;
-      // No request waits for another one, which its time limit would count.
+      // No request waits for another one: the wait would count toward its time limit.
       const connect = { connections: null, connectTimeoutMs: CONNECT_TIMEOUT_MS };
       const dispatchers = new Dispatchers({ proxies, clock, ...connect });
       const limiters = {
@@ -114,7 +113,7 @@ export function withDiscoveredTargets(source: CheckSource, options: DiscoveryOpt
   };
 }
 
-/** In whatever order. */
+/** Ignores the order of the checks. */
 function isSame(one: readonly Check[], other: readonly Check[]): boolean {
   const checks = new Set(one);
   return one.length === other.length && other.every((check) => checks.has(check));

@@ -20,7 +20,7 @@ interface TargetPosition {
   readonly target: string;
   /** The name of the document. */
   readonly document: string;
-  /** Where the target is in it, for example `0.targets.2`. */
+  /** The path of the target in the document, for example `0.targets.2`. */
   readonly at: string;
 }
 
@@ -28,18 +28,19 @@ const MAX_NAME_CHARS = 255;
 const MAX_TAG_CHARS = 255;
 const MAX_TAGS = 100;
 const PLACEHOLDER = /\{\{\s*([A-Za-z_]\w*)\s*\}\}/g;
-/** Prometheus does not store labels that begin so. */
+/** Prometheus does not store labels with this prefix. */
 const INTERNAL = '__';
 /** `user:password@` before the host, with or without a scheme. */
 const USERINFO = /^\s*(?:[a-z][a-z\d+.-]*:)?[/\\]*[^/\\?#]*@/i;
-/** https://url.spec.whatwg.org/#url-parsing removes them. */
+/** Characters that a URL parser removes (https://url.spec.whatwg.org/#url-parsing). */
 const IGNORED_IN_URLS = /[\t\n\r]/g;
 
 /**
- * The checks of a check for each of its targets, in their order; a target that is named twice counts once
- * (src/agent/README.md, "Targets from Prometheus documents"). Made when it is their turn.
+ * Yields a check for each target, in the order of the targets; a target that is listed twice counts
+ * once (src/agent/README.md, "Targets from Prometheus documents").
  *
- * @param before what the same check was expanded to, by target: what is the same remains the same object
+ * @param before the previous checks of the same check, by target: an unchanged check remains the
+ *   same object
  */
 export function* expandCheck(
   check: Check,
@@ -66,7 +67,7 @@ function expandTarget(
   before: Expanded | undefined,
 ): Expanded {
   const { target } = position;
-  // Ids, names and labels of metrics would show it.
+  // Ids, names and labels of metrics would show the password.
   if (USERINFO.test(target.replaceAll(IGNORED_IN_URLS, ''))) {
     return { ok: false, ...position, isSecret: true, problem: 'it has a user or password' };
   }
@@ -96,7 +97,7 @@ function tagsFor(check: Check, labels: TargetGroup['labels']): string[] {
   return [...new Set([...check.tags, ...tags])].slice(0, MAX_TAGS);
 }
 
-/** The same for the same check and target, whatever else is in the document. */
+/** Depends only on the check and the target, not on the rest of the document. */
 function idFor(checkId: string, target: string): string {
   const readable = target
     .replace(/^https?:\/\//i, '')
@@ -105,7 +106,10 @@ function idFor(checkId: string, target: string): string {
   return `${checkId.slice(0, 45)}-${readable}-${stableId('target', checkId, target).slice(0, 8)}`;
 }
 
-/** `{{team}}` in a name becomes the label `team`; a name without placeholders is followed by the target. */
+/**
+ * `{{team}}` in a name becomes the label `team`; a name without placeholders is followed by the
+ * target.
+ */
 function nameFor(name: string, values: Readonly<Record<string, string>>): string {
   const filled = name.replaceAll(PLACEHOLDER, (_whole, label: string) =>
     Object.hasOwn(values, label) ? (values[label] ?? '') : '',

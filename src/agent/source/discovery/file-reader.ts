@@ -14,9 +14,9 @@ import {
   type TargetReader,
 } from './target-reader.ts';
 
-/** From one scan of files to the next. */
+/** Interval of the scans of files. */
 const FILE_PERIOD_MS = 10_000;
-/** A change is read once the files were the same for this time: half of a list is a list, too. */
+/** A change is read after the files stayed the same for this time: half of a list may be valid. */
 const SETTLE_MS = 1_000;
 /** After this many scans, files that keep changing are read. */
 const MAX_UNSETTLED_SCANS = 10;
@@ -30,7 +30,10 @@ export class FileReader implements TargetReader {
   readonly periodMs = FILE_PERIOD_MS;
   readonly name: string;
   readonly #clock: Clock;
-  /** Of all readers: a file on a dead mount blocks one of the process's few threads for files for ever. */
+  /**
+   * Shared by all readers: a file on a dead mount blocks one of the process's few threads for files
+   * forever.
+   */
   readonly #limiter: ConcurrencyLimit;
   #active: Promise<unknown> | null = null;
 
@@ -77,7 +80,7 @@ export class FileReader implements TargetReader {
   }
 }
 
-/** By path. */
+/** The stamps of the files by their paths. */
 async function stampsOf(path: string): Promise<Stamps> {
   const stamps = new Map<string, string>();
   // One after the other: all at once could block all threads for files.
@@ -101,7 +104,7 @@ async function readChanged(stamps: Stamps, known: Known): Promise<readonly Found
 }
 
 async function readText(path: string): Promise<string> {
-  // Opening a pipe waits for its writer, possibly for ever.
+  // Opening a pipe waits for its writer, possibly forever.
   if ((await fileKindOf(path)) === 'other') throw new Error(`${path} is not a regular file`);
   const input = { kind: 'a list of targets', code: 'TARGETS_UNREADABLE', maxBytes: MAX_BYTES };
   return readInputText(path, input);
@@ -129,7 +132,7 @@ function isSame(one: Stamps, other: Stamps): boolean {
   return one.size === other.size && [...one].every(([path, stamp]) => other.get(path) === stamp);
 }
 
-/** Those that a `*` stands for, sorted. */
+/** The files that a path with `*` matches, sorted. */
 async function pathsOf(path: string): Promise<readonly string[]> {
   const name = basename(path);
   if (!name.includes('*')) return [path];
@@ -147,7 +150,8 @@ async function pathsOf(path: string): Promise<readonly string[]> {
   };
   const folder = dirname(path);
   const found = (await readdir(folder)).filter(matches).sort();
-  // All at once they do not go away on purpose, but with a mount, or while they are replaced.
+  // Files that are all gone at once were not deleted on purpose: a mount is lost, or a tool is
+  // replacing them.
   if (found.length === 0) throw new Error(`${path} matches no file`);
   if (found.length > MAX_FILES) throw new Error(`${path} matches more than ${MAX_FILES} files`);
   return found.map((file) => join(folder, file));

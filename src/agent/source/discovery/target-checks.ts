@@ -25,12 +25,12 @@ const MAX_LOGGED = 5;
 const LOG_PERIOD_MS = 600_000;
 
 interface Expansion {
-  /** The check that stands for those of the targets. */
+  /** The check that TARGETS_FROM names. */
   readonly check: Check;
   readonly byTarget: ReadonlyMap<string, Expanded>;
 }
 
-/** Makes the checks of targets. What is the same as the last time is not made again. */
+/** Makes the checks for targets, and reuses those that did not change since the last time. */
 export class TargetChecks {
   readonly #parts: TargetChecksParts;
   readonly #throttled: ThrottledLog;
@@ -41,17 +41,17 @@ export class TargetChecks {
     this.#throttled = new ThrottledLog(parts.clock, parts.log, { periodMs: LOG_PERIOD_MS });
   }
 
-  /** The checks of a set that stand for themselves. */
+  /** The checks of a set that TARGETS_FROM does not name. */
   others({ checks }: CheckSet): readonly Check[] {
     const modules = new Set(this.#parts.feeds.map(({ checkId }) => checkId));
     return checks.filter(({ id }) => !modules.has(id));
   }
 
-  /** The checks of targets, for those of a set that stand for them. */
+  /** The checks for targets, made of the checks of a set that TARGETS_FROM names. */
   async expand(set: CheckSet): Promise<readonly Check[]> {
     const { feeds, maxChecks } = this.#parts;
     const byId = new Map(set.checks.map((check) => [check.id, check]));
-    /** By the id of a check its target; null: it has none. */
+    /** The target of each check by the check's id; null for a check without a target. */
     const known = new Map<string, string | null>(this.others(set).map(({ id }) => [id, null]));
     const found: Check[] = [];
     const refused: Refused[] = [];

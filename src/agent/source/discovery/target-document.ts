@@ -27,7 +27,7 @@ const documentSchema = z.array(
   }),
 );
 
-/** Of all documents of a rule together. */
+/** Maximum length of all documents of a rule together. */
 export const MAX_CHARS = 2 * 1024 * 1024;
 /** YAML takes about 10 ms per kilobyte. */
 const MAX_YAML_CHARS = 64 * 1024;
@@ -55,7 +55,7 @@ async function readTargetDocument({ text, language }: TargetText): Promise<Targe
     return `has more than ${maxChars} characters, the most as ${language}`;
   const value = language === 'JSON' ? jsonOf(text) : await yamlOf(text);
   if (!value.ok) return value.problem;
-  // A file that is just being written has nothing, too.
+  // A file that is just being written may be empty, too.
   if (value.value === null) return 'is empty; a document without targets is []';
   const parsed = documentSchema.safeParse(value.value);
   if (parsed.success) return parsed.data;

@@ -28,7 +28,7 @@ export interface FeedParts {
   readonly clock: Clock;
   readonly log: Logger;
   readonly version: string;
-  /** Of all feeds together. */
+  /** Shared by all feeds. */
   readonly limiters: { readonly files: ConcurrencyLimit; readonly threads: ConcurrencyLimit };
   /** The compiled target-worker. */
   readonly workerUrl: URL;
@@ -42,7 +42,7 @@ interface Known extends KnownDocument {
   readonly read: TargetsRead;
 }
 
-/** The targets of one check, read again and again. While a document cannot be used, its last targets remain. */
+/** Reads the targets of one check periodically. Keeps the last targets of an unusable document. */
 export class TargetFeed {
   readonly checkId: string;
   readonly #parts: FeedParts;
@@ -68,7 +68,7 @@ export class TargetFeed {
     return this.#documents;
   }
 
-  /** It was read once, whether or not it could be used, or that takes too long. */
+  /** Whether all documents were read once, usable or not, or reading them takes too long. */
   get hasTried(): boolean {
     return this.#hasTried;
   }

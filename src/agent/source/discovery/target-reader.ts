@@ -14,7 +14,7 @@ export interface KnownDocument {
   readonly chars: number;
 }
 
-/** Where the documents of a rule are. */
+/** Finds and reads the documents of a rule. */
 export interface TargetReader {
   readonly periodMs: number;
   /** For messages. */
@@ -29,7 +29,7 @@ export interface TargetReader {
   ): Promise<readonly FoundDocument[]>;
 }
 
-/** For one reading of files, and for one answer of a server. */
+/** The time limit of one scan of files, and of one response of a server. */
 export const READ_LIMIT_MS = 10_000;
 /** The size limit of a file, and of an HTTP response. */
 export const MAX_BYTES = 8 * 1024 * 1024;

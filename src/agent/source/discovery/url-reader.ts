@@ -17,13 +17,13 @@ export interface UrlReaderParts {
   readonly version: string;
 }
 
-/** As Prometheus has it by default (`refresh_interval` of http_sd). */
+/** The default of Prometheus (`refresh_interval` of http_sd). */
 const URL_PERIOD_MS = 60_000;
 
 /** Fetches a document of http_sd. */
 export class UrlReader implements TargetReader {
   readonly periodMs = URL_PERIOD_MS;
-  /** Without the query, which is where a key would be. */
+  /** The URL without its query, which may contain a key. */
   readonly name: string;
   readonly #url: URL;
   readonly #parts: UrlReaderParts;

@@ -28,9 +28,9 @@ const MASKED = `must not contain ${MASK}: API answers show it in place of a hidd
 
 /** Shared by all checks of a file while it is parsed. */
 export interface EntryContext {
-  /** What checks may name. */
+  /** The ids that checks may refer to. */
   readonly known: KnownIds;
-  /** Receives what checks name. */
+  /** Receives the references of the checks, by check id. */
   readonly references: Map<string, CheckReferences>;
   readonly report: ProblemReporter;
   readonly defaults: RawMapping;
@@ -124,7 +124,7 @@ const NO_LOGICAL_ID = 'is made of the name of the file and the id of the check: 
 
 const ASSERTION_DEFAULTS = { property: '', target: '', regex: null };
 
-/** The assertions of an invalid check, null in place of each that is itself invalid. */
+/** The assertions of an invalid check, with null for each invalid one. */
 function validAssertions(
   request: unknown,
   issues: readonly z.core.$ZodIssue[],

@@ -7,13 +7,13 @@ import { keysAt } from '../common/schema-info.ts';
 import type { ProblemReporter } from './problem-reporter.ts';
 import { shownValue, unknownKeyText } from './schema-issue.ts';
 
-/** The types that a check of such a type may be here; the last one takes most fields. */
+/** Types to suggest instead of others that do not exist; the last one accepts the most fields. */
 const TYPES_BY_OTHER_NAMES: Readonly<Record<string, readonly RunnableCheckType[]>> = {
   HTTP: ['URL', 'API'],
   HTTPS: ['URL', 'API'],
   PING: ['ICMP'],
 };
-/** A field of the request that only checks of this type have; API checks take all fields of URL checks. */
+/** Fields of the request by which a type is guessed; API checks accept all fields of URL checks. */
 const TYPES_BY_FIELD: Readonly<Record<string, RunnableCheckType>> = {
   url: 'API',
   port: 'TCP',

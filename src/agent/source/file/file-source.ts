@@ -34,8 +34,9 @@ export interface FileSourceOptions {
   readonly log: Logger;
   readonly workerUrl?: URL;
   /**
-   * Whether an agent runs the checks without a service. Then a file without checks is refused, and the
-   * checks have the scripts of their groups: the agent ignores everything else in the other sections.
+   * Whether an agent runs the checks without a service. Then a file without checks is refused, and
+   * the checks have the scripts of their groups: the agent ignores everything else in the other
+   * sections.
    */
   readonly runsAlone?: boolean;
 }

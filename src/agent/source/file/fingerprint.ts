@@ -13,8 +13,8 @@ export const MAX_SET_CHARS = 256 * 1024 * 1024;
 const ENTRIES_PER_YIELD = 100;
 
 /**
- * Equal for the same name, checks, variables, certificates and other entries, however a file writes them;
- * null if they are longer than MAX_SET_CHARS.
+ * Equal for the same name, checks, variables, certificates and other entries, however a file writes
+ * them; null if they are longer than MAX_SET_CHARS.
  */
 export async function fingerprintOf({
   name,

@@ -11,9 +11,9 @@ import type { FileResources } from '../../../model/check-file/sections.ts';
 const groupSchema = z.object(scriptFields);
 
 /**
- * The checks of a file as an agent without a service runs them: with the scripts of their groups in the
- * file, as a service would send them (src/model/README.md, "Setup and teardown scripts"). A service gets
- * checks and groups by themselves.
+ * The checks of a file as an agent without a service runs them: with the scripts of their groups in
+ * the file, as a service would send them (src/model/README.md, "Setup and teardown scripts"). A
+ * service gets checks and groups separately.
  */
 export function withGroupScripts(
   checks: readonly Check[],

@@ -30,8 +30,8 @@ export interface LoadOptions {
  * Reads a check file (src/model/README.md, "The check file"). However long it is, the event loop is
  * not blocked for longer than `maxInlineChars` take, or the parsing of `maxPlainChars` as JSON.
  *
- * @throws FileProblemsError with all problems of its text; VedetteError of kind `input` where the
- * file cannot be read, or its text needs more memory than there is
+ * @throws FileProblemsError with all problems of its text; VedetteError of kind `input` if the file
+ *   cannot be read, or its text needs more memory than there is
  */
 export async function loadCheckFile(file: string, options: LoadOptions = {}): Promise<CheckFile> {
   const { signal, maxInlineChars = MAX_INLINE_CHARS, maxPlainChars = MAX_PLAIN_CHARS } = options;
@@ -57,7 +57,7 @@ export function readCheckFileText(file: string): Promise<string> {
   return readInputText(file, { kind: 'a check file', code: 'CHECK_FILE_UNREADABLE' });
 }
 
-/** @throws VedetteError of kind `input` where the file defines only what a service keeps besides checks */
+/** @throws VedetteError of kind `input` if the file has no checks, but only other sections */
 export function requireChecks({ checks }: Pick<CheckFile, 'checks'>, file: string): void {
   if (checks.length > 0) return;
   const message = `${file} has no checks, so there is nothing to run: add checks, or write its other sections to a service with vedette apply`;

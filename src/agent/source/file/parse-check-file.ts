@@ -51,7 +51,7 @@ const TOP_KEYS = [
 
 /** The contents of a check file. */
 export interface CheckFile extends Pick<CheckSet, 'checks' | 'variables' | 'clientCertificates'> {
-  /** Tells what this file made from what other files made; null if it has none. */
+  /** Distinguishes the objects of this file in a service from those of others; null if missing. */
   readonly name: string | null;
   readonly resources: FileResources;
   /** Absolute paths of the PEM files that it names. */
@@ -89,8 +89,8 @@ export async function parseCheckFile(text: string, file: string): Promise<CheckF
 }
 
 /**
- * The same for plain JSON without problems, in a fraction of the time. Only JSON.parse blocks the
- * event loop.
+ * Does the same for plain JSON without problems, in a fraction of the time. Only JSON.parse blocks
+ * the event loop.
  *
  * @returns null for any other text: `parseCheckFile` parses it, or reports its problems
  */
@@ -117,7 +117,7 @@ async function readRoot(
     report.value([], '', `${what} must be a mapping with a list of checks under the key checks`);
     return EMPTY;
   }
-  // By it editors find the schema of a JSON file.
+  // Editors find the schema of a JSON file by this key.
   const { $schema: _, ...keys } = root;
   reportUnknown(keys, [], TOP_KEYS, report);
   const name = readName(root, report);
@@ -201,7 +201,7 @@ async function readChecks(
   return checks;
 }
 
-/** Reports the first checks that depend on themselves: once that is mended, the next. */
+/** Reports the first cycle of dependencies; the next one is reported once this one is mended. */
 function reportCycle(
   checks: readonly Check[],
   { ids, report }: { readonly ids: ReadonlyMap<string, number>; readonly report: ProblemReporter },

@@ -7,7 +7,7 @@ export interface ProblemReporter {
   value(path: DocumentPath, of: string, message: string): void;
   /** The same for a key rather than for its value. */
   key(path: DocumentPath, of: string, message: string): void;
-  /** The same where the key itself must not be shown: the message follows the parent's path. */
+  /** The same for a key that must not be shown: the message follows the parent's path. */
   hiddenKey(path: DocumentPath, of: string, message: string): void;
 }
 

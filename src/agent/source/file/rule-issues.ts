@@ -4,7 +4,9 @@ import { isMapping } from '../common/raw-mapping.ts';
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
 
-/** Fields of one mapping that a rule compares: where one of them is invalid, the rule says nothing. */
+/**
+ * Fields of one mapping that a rule compares: if one of them is invalid, the rule does not apply.
+ */
 const COMPARED_FIELDS: readonly (readonly PropertyKey[])[] = [
   ['frequency', 'frequencyOffset'],
   ['degradedResponseTime', 'maxResponseTime'],
@@ -13,7 +15,7 @@ const COMPARED_FIELDS: readonly (readonly PropertyKey[])[] = [
   ['source', 'property', 'comparison', 'target', 'regex'],
 ];
 
-/** With more of them, unknown keys included, finding those of rules would take long. */
+/** With more issues, unknown keys included, finding those of rules would take long. */
 const MAX_ISSUES = 50;
 /** A stand-in for a mapping lacks fields of its own. */
 const MAX_STAND_INS = 3;
@@ -93,7 +95,7 @@ function changedAt(value: unknown, path: Path, change: (value: unknown) => unkno
   return { ...value, [step]: changedAt(before, rest, change) };
 }
 
-/** A value that the schema takes there, as far as the issue says which; else the value itself. */
+/** A value that the schema accepts there, if the issue shows which; else the value itself. */
 function standIn(issue: Issue, value: unknown): unknown {
   switch (issue.code) {
     case 'unrecognized_keys':

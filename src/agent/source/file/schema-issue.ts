@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { nearestName } from '../../../runtime/text/nearest-name.ts';
 import type { DocumentPath } from '../common/file-problem.ts';
 import { allowedBy, keysAt, schemaAt } from '../common/schema-info.ts';
-import { mayHoldSecret } from './secret-fields.ts';
+import { mayBeSecret } from './secret-fields.ts';
 
 const MAX_SHOWN_CHARS = 60;
 /** Units of fields whose names do not contain them. */
@@ -15,8 +15,8 @@ const UNITS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What is wrong with a value, to stand after its path: what is allowed, and what came instead
- * unless the field holds secrets. `path` is the issue's own, from the schema's root.
+ * The problem with a value, as the rest of a sentence after its path: what is allowed, and the
+ * value unless it may be a secret. `path` is the issue's own, from the schema's root.
  */
 export function issueText(
   issue: z.core.$ZodIssue,
@@ -35,10 +35,10 @@ export function issueText(
   return `must be ${allowed}${shown}${hint(issue, value, path)}`;
 }
 
-/** Fields of a text that people like to write as a mapping, as it is one once it is parsed. */
+/** Text fields for which users often write a mapping, because the text is usually JSON. */
 const PAYLOADS: readonly unknown[] = ['body', 'data', 'target'];
 
-/** What a rule of ours says, and what to do where the slip is a frequent one. */
+/** The message of a rule of ours, with a hint for frequent mistakes. */
 function customText(
   message: string,
   schema: z.core.$ZodType,
@@ -68,7 +68,7 @@ export function shownValue(value: unknown, path: DocumentPath): string {
   if (value === null) return ', not null';
   if (Array.isArray(value)) return ', not a list';
   if (typeof value === 'object') return ', not a mapping';
-  if (mayHoldSecret(path, value)) return ' (the value is not shown here)';
+  if (mayBeSecret(path, value)) return ' (the value is not shown here)';
   if (typeof value !== 'string') return `, not ${String(value)}`;
   return value.length > MAX_SHOWN_CHARS
     ? `, not text of ${value.length} characters`
@@ -77,14 +77,14 @@ export function shownValue(value: unknown, path: DocumentPath): string {
 
 function hint(issue: z.core.$ZodIssue, value: unknown, path: DocumentPath): string {
   const isInQuotes = typeof value === 'string' && isScalarText(value, issue);
-  if (isInQuotes) return mayHoldSecret(path, value) ? '' : `; take the quotes off: ${value}`;
+  if (isInQuotes) return mayBeSecret(path, value) ? '' : `; take the quotes off: ${value}`;
   if (issue.code === 'invalid_value' && typeof value === 'string') {
     const nearest = nearestName(value, issue.values.map(String));
     return nearest === null ? '' : `; did you mean ${nearest}?`;
   }
   const isBareScalar = typeof value === 'number' || typeof value === 'boolean';
   if (issue.code === 'invalid_type' && issue.expected === 'string' && isBareScalar) {
-    return mayHoldSecret(path, value)
+    return mayBeSecret(path, value)
       ? '; put it in quotes'
       : `; put it in quotes: "${String(value)}"`;
   }
@@ -95,7 +95,7 @@ function hint(issue: z.core.$ZodIssue, value: unknown, path: DocumentPath): stri
   return '';
 }
 
-/** Whether a text is, but for its quotes, a value of the kind that is asked for. */
+/** Whether a text would be a value of the expected kind without its quotes. */
 function isScalarText(text: string, issue: z.core.$ZodIssue): boolean {
   if (issue.code === 'invalid_value') {
     return issue.values.some((allowed) => typeof allowed !== 'string' && String(allowed) === text);
@@ -105,7 +105,7 @@ function isScalarText(text: string, issue: z.core.$ZodIssue): boolean {
   return /^(number|int)$/.test(issue.expected) && /^-?\d+(\.\d+)?$/.test(text);
 }
 
-/** What to say of a key that the schema does not know, to stand after its path. */
+/** The problem with an unknown key, as the rest of a sentence after its path. */
 export function unknownKeyText(key: string, known: readonly string[]): string {
   if (/^\w+:./.test(key)) return 'is not a known key; put a space after the colon';
   const nearest = nearestName(key, known);

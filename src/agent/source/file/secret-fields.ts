@@ -9,7 +9,7 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
   'value',
   'body',
   'data',
-  // Where the space after a colon is missing, text replaces these mappings or their fields.
+  // If the space after a colon is missing, text replaces these mappings or their fields.
   'request',
   'basicAuth',
   'auth',
@@ -18,7 +18,7 @@ const SECRET_KEYS: ReadonlySet<string> = new Set([
   'key',
 ]);
 
-/** Everything below one of these: a value may be in a wrong field by mistake. */
+/** Everything below one of these is secret: a value may be in a wrong field by mistake. */
 const SECRET_LISTS: readonly string[] = ['variables'];
 
 /** Fields of the configuration of an alert channel. */
@@ -36,9 +36,9 @@ const USER_IN_URL = /:\/\/[^/]*@/;
 /**
  * Whether a value may be a credential, so that no message may repeat it: passwords, headers and
  * query parameters, bodies and data to send, the PEM text of certificates and keys, all of a
- * variable, most of an alert channel, URLs with a query, and with a user wherever they stand.
+ * variable, most of an alert channel, URLs with a query, and URLs with a user in any field.
  */
-export function mayHoldSecret(path: DocumentPath, value: unknown): boolean {
+export function mayBeSecret(path: DocumentPath, value: unknown): boolean {
   const field = path.findLast((step) => typeof step === 'string') ?? '';
   if (path[0] === 'clientCertificates' && field !== 'host') return true;
   // The configuration of an alert channel: the path of a URL is a secret, too.

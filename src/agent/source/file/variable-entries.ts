@@ -63,7 +63,7 @@ export function reportVariableIssue(
   else report.value(path, `must be true or false ${NOT_SHOWN}`);
 }
 
-/** In `{ key: A, value: b,c }` the `c` is a key, and half of the value. */
+/** In `{ key: A, value: b,c }`, YAML reads `c` as a key, although it is a part of the value. */
 function strangeKeyText(): string {
   const known = `known here: ${KNOWN_KEYS.join(', ')}`;
   return `has a key that is not known, nor shown here, as it may be a part of a value that contains a comma and needs quotes; ${known}`;
@@ -75,7 +75,7 @@ function listText(issue: z.core.$ZodIssue, list: unknown): string {
 }
 
 function keyText(issue: z.core.$ZodIssue, key: unknown): string {
-  // Right by itself, so there must be another one.
+  // The key itself is valid, so it is a duplicate.
   if (ownVariableSchema.shape.key.safeParse(key).success) return issue.message;
   const allowed =
     'be 1 to 255 letters, digits and underscores, and not begin with a digit: it is what stands between {{ and }}';

@@ -15,11 +15,11 @@ import type { CheckSet } from '../check-source.ts';
 import { SimilarCheckParser } from '../common/similar-checks.ts';
 import type { SavedAssignments, SavedSettings } from './assignment-store.ts';
 
-/** Per agent. Others are rejected and reported to the service. */
+/** Maximum number of checks of an agent. Others are rejected and reported to the service. */
 export const MAX_CHECKS = 100_000;
 /**
- * Per agent, as JSON: 100,000 checks of the usual size have 80 MB. Others are rejected and
- * reported.
+ * Maximum size of the checks of an agent as JSON: 100,000 checks of the usual size have 80 MB.
+ * Others are rejected and reported.
  */
 export const MAX_CHECKS_MIB = 256;
 /**
@@ -309,7 +309,8 @@ function whyNotTaken(
 }
 
 /**
- * What most checks need: it takes less memory than they would each by itself. Null for any other.
+ * Reads an assignment through the parser that shares values among similar checks, which saves
+ * memory. null if that is not possible.
  */
 function readAlike(message: AssignmentMessage, alike: SimilarCheckParser): Read<Assignment> | null {
   const { checkId, check: body, slots, answeredUntil } = message;

@@ -54,7 +54,7 @@ export class KnownOneOffs {
     return { runs, refused };
   }
 
-  /** Its result is safe, or it was missed. */
+  /** Call it when the run's result is on disk, or the run was missed. */
   done(runId: string): void {
     if (!this.#known.has(runId)) return;
     this.#done.add(runId);
@@ -62,8 +62,8 @@ export class KnownOneOffs {
   }
 
   /**
-   * Whether a run that a user cancelled was passed on. One that never was counts as done: an earlier
-   * process had it, or it exceeded the limits.
+   * Whether a run that a user cancelled was passed on. One that never was counts as done: an
+   * earlier process had it, or it exceeded the limits.
    */
   cancelled(runId: string): boolean {
     if (this.#known.has(runId)) return true;
@@ -88,7 +88,7 @@ export class KnownOneOffs {
     }
   }
 
-  /** Frees everything but its id. */
+  /** Keeps only the id of the run. */
   #free(runId: string): void {
     const bytes = this.#known.get(runId);
     if (bytes === undefined) return;

@@ -22,16 +22,16 @@ export class LeaseWatch {
   readonly #clock: Clock;
   /** When the last poll was sent. */
   #sent: Moment;
-  /** By the last answered poll; null without a lease. */
+  /** The lease of the last answered poll; null without a lease. */
   #answered: Lease | null = null;
   /**
-   * The same lease, extended by the poll under way where that was sent in time: it is assumed to
+   * The same lease, extended by the poll in progress if that was sent in time: it is assumed to
    * arrive.
    */
   #current: Lease | null = null;
   /** The lease that had ended before the last answered poll was sent. */
   #ended: Lease | null = null;
-  /** The last one that ended and after which `answerPassedOn` was called. */
+  /** The last lease that ended and after which `answerPassedOn` was called. */
   #renewed: Lease | null = null;
 
   constructor(clock: Clock) {

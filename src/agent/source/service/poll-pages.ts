@@ -15,11 +15,11 @@ export const TOO_MANY_CHANGES = failed(
   `the service's changes of checks have more than ${MAX_CHECKS_MIB} MiB: all checks are requested again`,
 );
 /**
- * How many bytes the set of the process before this one has is not known, so none is added to it.
+ * The size of the previous process's set is not known, so changes cannot be added to it.
  */
 const NOT_ALL = failed('the service sent changes of checks although all checks were requested');
 
-/** What may be taken of a page. */
+/** Which part of a page may be accepted. */
 export interface OpenedPage {
   readonly isFirst: boolean;
   /** How many bytes of its checks fit; null for all of them. */
@@ -44,7 +44,7 @@ export class AnswerPages {
   /** The one-off runs in the pages so far. */
   #runs: OneOffMessage[] = [];
 
-  /** Marker of the next page; null for the first. */
+  /** The marker of the next page; null for the first. */
   get next(): string | null {
     return this.#next;
   }

@@ -62,12 +62,12 @@ export interface PollerOptions {
 /**
  * Polls the service, one request after another.
  *
- * | An answer | then |
+ * | Answer | Effect |
  * |---|---|
- * | is a page with more behind it | it goes into the draft; the next page is requested at once |
- * | is the last page | the set and its runs are passed on, its revision applies, the next poll follows |
- * | is a failure | POLL_REACTIONS applies, and the set stays unchanged |
- * | reports that the agent was ended | the set is empty from then on, and polls continue every few minutes |
+ * | a page that others follow | it is added to the draft; the next page is requested at once |
+ * | the last page | the set, its revision and its runs apply; the next poll follows |
+ * | a failure | POLL_REACTIONS applies, and the set stays unchanged |
+ * | the agent was ended | the set is empty from then on; polls continue every few minutes |
  */
 export class Poller {
   readonly oneOffs = new KnownOneOffs();
@@ -82,16 +82,16 @@ export class Poller {
   #ended: Promise<void> = Promise.resolve();
   #leaseMs = DEFAULT_LEASE_MS;
   /**
-   * For the loop's current round: aborted by the end, and by `pollForAssignments`, which needs a new poll at
-   * once.
+   * Aborts the current round of the loop: at the end, and for `pollForAssignments`, which needs a
+   * new poll at once.
    */
   #round = new AbortController();
-  /** Called when the answer to a poll sent from the next round on is passed on. */
+  /** Callbacks for when the answer to a poll of the next round, or a later one, is passed on. */
   readonly #asking: (() => void)[] = [];
-  /** The same for callers whose poll is in progress. */
+  /** Callbacks for when the answer to the poll in progress is passed on. */
   readonly #answering: (() => void)[] = [];
   readonly #pages = new AnswerPages();
-  /** For the next poll; `assigned` has the refusals of assignments. */
+  /** Refused runs to report in the next poll; `assigned` has the refusals of assignments. */
   #refusedRuns: readonly Refusal[] = [];
 
   constructor(options: PollerOptions) {
@@ -287,9 +287,9 @@ export class Poller {
   }
 
   /**
-   * Waits until the new checks are on disk. Once this agent is gone, the service takes the slots up
-   * to its last poll as answered, so after a restart it must know which checks it had by then. A
-   * disk that hangs does not cost the lease: polls go on after a third of it.
+   * Waits until the new checks are on disk. When this agent is gone, the service takes the slots up
+   * to its last poll as answered, so after a restart the agent must know which checks it had by
+   * then. A disk that hangs does not cost the lease: polls continue after a third of its time.
    */
   async #saveNewChecks(signal: AbortSignal): Promise<void> {
     const { clock, store, log } = this.#options;
@@ -344,7 +344,7 @@ export class Poller {
     this.#options.assigned.discard();
   }
 
-  /** Drops all checks: other agents have them, or nobody may run them. Also for a later restart. */
+  /** Drops all checks, also on disk: other agents have them, or nobody may run them. */
   #stopChecks(listener: CheckListener): void {
     const { assigned, store } = this.#options;
     this.#epoch = 0;

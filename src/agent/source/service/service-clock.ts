@@ -8,8 +8,8 @@ const TOLERANCE_MS = 5_000;
 const LOG_PERIOD_MS = 3_600_000;
 
 /**
- * How the service's clock and the agent's differ. Slots go by the agent's own, so one that is off
- * shifts them, and people have to hear of it.
+ * The difference between the service's clock and the agent's. Slots follow the agent's clock, so a
+ * wrong clock shifts them: logs a difference of more than TOLERANCE_MS.
  */
 export class ServiceClock {
   readonly #clock: Clock;
@@ -28,9 +28,9 @@ export class ServiceClock {
   }
 
   /**
-   * @param serverTimeMs epoch milliseconds, taken by the service somewhere between the sending of
+   * @param serverTimeMs epoch milliseconds, read by the service at some time between the sending of
    *   the request and now
-   * @param elapsedMs since the request was sent
+   * @param elapsedMs milliseconds since the request was sent
    */
   heard(serverTimeMs: number, elapsedMs: number): void {
     const nowMs = this.#clock.wallMs();

@@ -37,8 +37,8 @@ export interface ServiceSource extends CheckSource {
    */
   readonly lastSet: CheckSet | null;
   /**
-   * See `Poller.pollForAssignments`: null if the agent continues with its checks; otherwise no slot may begin
-   * before it resolves or the caller's time limit is over.
+   * See `Poller.pollForAssignments`: null if the agent continues with its checks; otherwise no slot
+   * may begin before it resolves or the caller's time limit is over.
    */
   pollForAssignments(since: Moment): Promise<void> | null;
   /** Called when the location key changed: seals the file with the new key. */
@@ -56,7 +56,7 @@ export interface ServiceSource extends CheckSource {
    */
   release(signal: AbortSignal): Promise<void>;
   /**
-   * Resolves when `watch` has ended and the assignments are on disk; at once where it never began.
+   * Resolves when `watch` has ended and the assignments are on disk; at once if it never began.
    */
   ended(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export interface ServiceSource extends CheckSource {
  *
  * `watch` passes these checks on at once, so that an agent runs while its service is away; then it
  * polls until its signal aborts. It rejects with a VedetteError of kind `config` and code
- * AGENT_REPLACED where another process with the same agent id has replaced this agent.
+ * AGENT_REPLACED if another process with the same agent id has replaced this agent.
  */
 export async function createServiceSource(options: ServiceSourceOptions): Promise<ServiceSource> {
   const { dataDir, log, clock } = options;

@@ -3,7 +3,7 @@ import type { FileSystem } from '../../../runtime/files/file-system.ts';
 import type { Logger } from '../../../runtime/logger.ts';
 
 const ASIDE_NAME = /^damaged-.*\.seg$/;
-/** Damaged files that are retained for inspection; the oldest names go first. */
+/** Maximum number of damaged files to keep for inspection; the oldest names are deleted first. */
 const MAX_ASIDE = 4;
 
 /** The new path of a damaged file. */

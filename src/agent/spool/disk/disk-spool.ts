@@ -37,9 +37,9 @@ export interface DiskSpoolOptions {
   /** Bytes of all spool files. */
   readonly maxBytes: number;
   readonly maxAgeMs: number;
-  /** For records that wait for the disk. */
+  /** Bytes of records that wait in memory for the disk. */
   readonly maxMemoryBytes: number;
-  /** From a put to its group commit. */
+  /** Milliseconds from a put to its group commit. */
   readonly commitDelayMs: number;
 }
 
@@ -48,7 +48,7 @@ const MAX_GROUP_BYTES = 1024 * 1024;
 /** `#commitAll` down to this writes everything, removals too. */
 const ALL_BYTES = -1;
 const RETRY_MS = 1_000;
-/** Artifacts to drop with each new try on a full disk. */
+/** Bytes of artifacts to drop before each retry on a full disk. */
 const SHED_BYTES = 8 * MAX_GROUP_BYTES;
 const NOTHING_BESIDE: SharedSpoolSpace = { bytes: 0, shed: () => Promise.resolve() };
 /** Records added at once at the start: more would block the event loop. */
@@ -60,7 +60,7 @@ const MAX_TAKEN_OVER = 5_000;
  * | state | a new record | entered by |
  * |---|---|---|
  * | durable | is on disk after the next group commit | the start; a successful write |
- * | failing | waits in memory, bounded; a new try each second | a failed write |
+ * | failing | waits in memory, bounded; writes are retried every second | a failed write |
  *
  * After `close`, in either state, new records count as dropped.
  */
@@ -79,9 +79,9 @@ export class DiskSpool implements Spool {
   #queuedWork = 0;
   #state: 'durable' | 'failing' = 'durable';
   #isOpen: boolean = true;
-  /** Closed: records leave without a trace on disk. */
+  /** Closed: removals are not written to disk any more. */
   #isEnded: boolean = false;
-  /** Dropped records before writing failed; null while it works. */
+  /** The count of dropped records when writes began to fail; null while they succeed. */
   #droppedBefore: number | null = null;
   #beside: SharedSpoolSpace = NOTHING_BESIDE;
 
@@ -197,7 +197,7 @@ export class DiskSpool implements Spool {
       const records = await this.#reader.read(entries);
       // Damaged records were removed.
       if (!this.#pending.isEmpty) this.#schedule();
-      // Where all of them were damaged or removed meanwhile, there may be others.
+      // If all of them were damaged or removed meanwhile, there may be others.
       if (records.length > 0) return records;
     }
     return [];
@@ -212,7 +212,7 @@ export class DiskSpool implements Spool {
       this.#pending.left(entry);
     }
     if (this.#state === 'failing') {
-      // The removals may make the room that is missing.
+      // The removals may free the space that is missing.
       await this.#exclusively(() => this.#store.sweep());
       return;
     }
@@ -246,7 +246,7 @@ export class DiskSpool implements Spool {
     for (const { kind, id, key, atMs, bytes, segment, offset } of waiting) {
       if (this.#index.has(kind, id)) {
         segment.live -= 1;
-        // A duplicate that nobody accepts: it must not reappear when the other has left.
+        // Remove the duplicate from the disk: it must not reappear when the other record has left.
         this.#pending.removed(kind, key);
         continue;
       }

@@ -7,7 +7,7 @@ import { type FoundFile, manifestPath, type SpoolFolder, unusableFile } from './
 export class FoundManifests {
   /** In the order of their numbers. */
   readonly files: readonly FoundFile[];
-  /** The highest in those that were read; -1 where there was none. */
+  /** The highest key in the manifests read so far; -1 if there is none. */
   lastKey = -1;
   readonly #folder: SpoolFolder;
   readonly #paths: ReadonlySet<string>;
@@ -32,13 +32,13 @@ export class FoundManifests {
     return this.has(path) ? await this.#read(manifestPath(path)) : [];
   }
 
-  /** The number after its last one. */
+  /** The number after the last frame of the manifest. */
   async endOf({ path, number }: FoundFile): Promise<number> {
     const notes = await this.#read(path);
     return notes.reduce((end, noted) => Math.max(end, noted.number + 1), number);
   }
 
-  /** Notes of all manifests. */
+  /** The frames of all manifests with numbers in the ranges. */
   async notesWithin(ranges: readonly NumberRange[]): Promise<readonly NotedFrame[]> {
     if (ranges.length === 0) return [];
     const found: NotedFrame[] = [];

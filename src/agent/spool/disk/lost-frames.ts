@@ -13,19 +13,19 @@ import {
 export interface LostRecords {
   readonly kind: SpoolKind;
   readonly count: number;
-  /** null if there are none, or no manifest has them. */
+  /** null if the records have no slots, or no manifest contains them. */
   readonly slots: SpoolSlots | null;
 }
 
 /** The known frame numbers of a log. Frames are numbered without gaps, from file to file. */
 export interface KnownNumbers {
-  /** Numbers of whole frames; merged. */
+  /** Numbers of undamaged frames; merged. */
   readonly seen: readonly NumberRange[];
   /** Frames that were on disk and whose files were not removed since. */
   readonly expected: NumberRange;
-  /** Missing ones from here on belong to an unfinished write: they were never reported as committed. */
+  /** Missing numbers from here on are of an unfinished write, which was never committed. */
   readonly tornFrom: number;
-  /** Found missing by an earlier start; merged. */
+  /** Numbers that an earlier start found missing; merged. */
   readonly known: readonly NumberRange[];
 }
 
@@ -34,7 +34,7 @@ export interface MissingNumbers {
   readonly damaged: readonly NumberRange[];
   /** New damage. */
   readonly news: readonly NumberRange[];
-  /** Must not be new damage at the next start. */
+  /** Numbers to record as lost, so that the next start does not report them again. */
   readonly toForget: readonly NumberRange[];
 }
 
@@ -51,10 +51,10 @@ export function missingNumbers(numbers: KnownNumbers): MissingNumbers {
 }
 
 /**
- * The records that had these numbers, without those that were removed or are elsewhere.
+ * The records that had these numbers, without those that were removed or exist in another file.
  *
  * @param noted frames with such numbers, from the manifests
- * @param isThere whether the record is whole elsewhere, or was removed
+ * @param isThere whether the record is undamaged in another file, or was removed
  */
 export function lostRecords(
   ranges: readonly NumberRange[],

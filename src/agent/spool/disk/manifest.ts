@@ -6,14 +6,15 @@ import type { Frame } from '../frame.ts';
 import { SPOOL_KINDS, type SpoolKind, type SpoolSlots } from '../spool.ts';
 
 /**
- * The contents of a segment, in a file beside it (`main-….manifest`): it tells what is lost when the
- * segment is cut short, overwritten or gone. One line per group of frames that is on disk: the CRC-32
- * of the JSON in hex, a space, and
+ * The contents of a segment, in a file beside it (`main-….manifest`). It shows what is lost if the
+ * segment is cut short, overwritten or gone. It has one line per group of frames on disk: the
+ * CRC-32 of the JSON in hex, a space, and
  *
  *     {"first":7,"frames":[["result",12,"a-check",1700000000000],["removal",[3,4]]]}
  *
- * `first` is the number of the first frame; the others follow it. A frame is its kind, its key and its
- * slots: check, slot, and for several also the last slot and their count. Damaged lines are ignored.
+ * `first` is the number of the first frame; the others follow it. A frame is its kind, its key and
+ * its slots: check, slot, and for several also the last slot and their count. Damaged lines are
+ * ignored.
  */
 export interface NotedRecord {
   readonly kind: SpoolKind;

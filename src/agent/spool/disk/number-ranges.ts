@@ -1,10 +1,10 @@
-/** Whole numbers from `from` up to, and without, `end`. */
+/** Whole numbers from `from` (inclusive) to `end` (exclusive). */
 export interface NumberRange {
   readonly from: number;
   readonly end: number;
 }
 
-/** The same numbers, in order, with no two ranges that touch. */
+/** The same numbers as sorted ranges, of which no two overlap or are adjacent. */
 export function mergeRanges(ranges: readonly NumberRange[]): readonly NumberRange[] {
   const merged: { from: number; end: number }[] = [];
   for (const { from, end } of [...ranges].sort((one, other) => one.from - other.from)) {

@@ -5,7 +5,7 @@ import type { SpoolKind } from '../spool.ts';
 import type { SpoolIndex } from '../spool-index.ts';
 import type { Removals } from './segment-store.ts';
 
-/** Bytes of records that may wait in memory, where nothing else is set. */
+/** The default for the bytes of records that may wait in memory. */
 export const DEFAULT_MAX_MEMORY_BYTES = 64 * 1024 * 1024;
 
 /** One group commit. */
@@ -18,15 +18,16 @@ export interface Group {
 }
 
 /**
- * What waits in memory for the disk, longer while the disk is full or slow: entries of the index, and
- * removals of those that left. Which entry must go beyond `maxMemoryBytes` is decided here.
+ * Entries of the index, and removals of entries that left, that wait in memory to be written to
+ * disk, for longer while the disk is full or slow. Chooses the entries to drop if they take more
+ * than `maxMemoryBytes`.
  *
- * Keys are given in the order of arrival. Entries up to `committedKey` are on disk, those up to
+ * Keys are assigned in the order of arrival. Entries up to `committedKey` are on disk, those up to
  * `takenKey` are being written, and the rest waits in memory.
  */
 export class PendingWrites {
   readonly #index: SpoolIndex;
-  /** Of entries that are not on disk. */
+  /** Maximum bytes of entries that are not on disk. */
   readonly maxMemoryBytes: number;
   #removals: Removals = { spare: [], main: [] };
   #lastKey: number;
@@ -35,7 +36,7 @@ export class PendingWrites {
   #waitingBytes = 0;
   #takenBytes = 0;
 
-  /** @param lastKey the highest that is on disk */
+  /** @param lastKey the highest key on disk */
   constructor(index: SpoolIndex, lastKey: number, maxMemoryBytes: number) {
     this.#index = index;
     this.maxMemoryBytes = maxMemoryBytes;
@@ -62,10 +63,12 @@ export class PendingWrites {
     return this.#waitingBytes + this.#takenBytes;
   }
 
-  /** The entry to drop next because more than `maxMemoryBytes` wait: attempts and artifacts first. */
+  /**
+   * The entry to drop next because more than `maxMemoryBytes` wait: attempts and artifacts first.
+   */
   get firstBeyondMemory(): Entry | null {
     if (this.bytes <= this.maxMemoryBytes) return null;
-    // What is being written would free no memory.
+    // Dropping an entry that is being written would free no memory.
     const after = this.#takenKey;
     return this.#index.firstInMemory('spare', after) ?? this.#index.firstInMemory('main', after);
   }

@@ -11,7 +11,7 @@ import type { SpoolSlots } from '../spool.ts';
 import { readManifest } from './manifest.ts';
 import { manifestPath } from './spool-folder.ts';
 
-/** Neighbours on disk are read at once as long as no more than this lies between them. */
+/** Entries with a gap of at most this many bytes between them on disk are read at once. */
 const MAX_GAP_BYTES = 64 * 1024;
 /** Bytes of one read: longer ones would block the event loop. */
 const MAX_RUN_BYTES = 512 * 1024;

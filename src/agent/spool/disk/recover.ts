@@ -32,20 +32,20 @@ export interface RecoveredLog {
   /** Waiting records, oldest first, already counted in the segments' `live`. */
   readonly entries: readonly RecoveredEntry[];
   readonly nextNumber: number;
-  /** The highest key ever seen; -1 where there was none. */
+  /** The highest key ever seen; -1 if there was none. */
   readonly lastKey: number;
   readonly damagedFiles: number;
   readonly lost: readonly LostRecords[];
   /** Frame numbers that the next start must not report again. */
   readonly toForget: readonly NumberRange[];
-  /** Segments to retain until then, for the losses in their manifests. Their `live` is one higher. */
+  /** Segments to keep until then: their manifests list the losses. Their `live` is one higher. */
   readonly held: readonly Segment[];
 }
 
 /** A file of the log, or its manifest where the file itself is gone. */
 interface Part {
   readonly segment: Segment;
-  /** From its name. */
+  /** The number in the file's name. */
   readonly number: number;
   /** null if the file is gone or could not be read. */
   readonly scan: Scan | null;
@@ -53,19 +53,19 @@ interface Part {
 }
 
 interface OrderedPart extends Part {
-  /** Its first number. */
+  /** The number of its first frame. */
   readonly first: number;
-  /** Up to the next part. */
+  /** Its frame numbers, up to the first one of the next part. */
   readonly share: NumberRange;
 }
 
 /**
- * Reads a log after any end of the process. Ignores an unfinished write at the end of a file: it was
- * never reported as committed. Everything else that differs from what was written is damage: whole
- * frames are used, lost ones are counted, with their slots if the manifests have them. Frame numbers
- * decide, not file names.
+ * Reads a log, however the previous process ended. Ignores an unfinished write at the end of a
+ * file, which was never reported as committed. Everything else that differs from what was written
+ * is damage: intact frames are used, and lost ones counted, with their slots if the manifests
+ * contain them. Relies on frame numbers, not on file names.
  *
- * @throws VedetteError of kind `config` and code DATA_DIR_UNUSABLE where a file may not be read
+ * @throws VedetteError of kind `config` and code DATA_DIR_UNUSABLE if a file may not be read
  */
 export async function recoverLog(
   folder: SpoolFolder,
@@ -150,7 +150,7 @@ async function findParts(
   return parts;
 }
 
-/** Each part with its share of the numbers, by its frames. */
+/** The parts in the order of their first frames, each with its share of the frame numbers. */
 function inOrder(found: readonly Part[], seen: readonly NumberRange[]): readonly OrderedPart[] {
   const ordered = found
     .map((part) => ({ ...part, first: firstNumberOf(part, seen) }))
@@ -162,7 +162,9 @@ function inOrder(found: readonly Part[], seen: readonly NumberRange[]): readonly
   });
 }
 
-/** By its name, unless other files have the first of those frames. */
+/**
+ * The number in the file's name, unless other files contain all frames before the first one found.
+ */
 function firstNumberOf({ number, scan }: Part, seen: readonly NumberRange[]): number {
   const first = scan?.ranges[0]?.from ?? number;
   if (first <= number) return first;
@@ -181,8 +183,8 @@ async function expectedNumbers(
   const firstSeen = seen[0]?.from ?? firstNumber;
   const notedEnd = lastManifest === undefined ? 0 : await manifests.endOf(lastManifest);
   const seenEnd = seen.at(-1)?.end ?? 0;
-  // Without manifests (older releases wrote none) the name counts: a file is created when all frames
-  // before it are on disk.
+  // Without manifests (older releases wrote none) the name counts: a file is created when all
+  // frames before it are on disk.
   const areNamesUsed = lastManifest === undefined;
   const named = parts.filter(({ scan }) => areNamesUsed && (scan?.frames ?? 0) === 0);
   const lastPart = parts.at(-1);

@@ -60,7 +60,7 @@ export function scanFile(bytes: Buffer, segment: Segment): Scan {
 export class FoundRecords {
   readonly waiting = new Map<number, RecoveredEntry>();
   readonly #removed = new Set<number>();
-  /** The highest; -1 where there was none. */
+  /** The highest key; -1 if there is none. */
   lastKey = -1;
 
   get lostNumbers(): readonly number[] {

@@ -14,7 +14,7 @@ export interface SegmentLogOptions {
   readonly name: string;
   /** A file takes no more frames once it has this many bytes. */
   readonly segmentBytes: number;
-  /** Found on disk, oldest first; nothing is appended to these. */
+  /** The segments found on disk, oldest first; nothing is appended to these. */
   readonly segments: readonly Segment[];
   readonly nextNumber: number;
 }
@@ -64,7 +64,7 @@ export class SegmentLog {
     this.#bytes = this.#segments.reduce((sum, segment) => sum + sizeOf(segment), 0);
   }
 
-  /** On disk, including records that left. */
+  /** Bytes on disk, including records that left. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -74,9 +74,10 @@ export class SegmentLog {
   }
 
   /**
-   * Numbers the frames, writes them to one file and returns when they are on disk. One call at a time.
+   * Numbers the frames, writes them to one file and returns when they are on disk. One call at a
+   * time.
    *
-   * @throws the system's error; then none of them counts
+   * @throws the system's error; then none of the frames is in the log
    */
   async append(frames: readonly NewFrame[]): Promise<Appended> {
     const { handle, segment, manifest } = await this.#openOne();
@@ -154,7 +155,7 @@ export class SegmentLog {
     return this.#open;
   }
 
-  /** Named by the next number, unless somebody gave this name to a file that holds others. */
+  /** The path for the next number, or a later one if somebody gave that name to another file. */
   #freePath(): string {
     const taken = new Set([...this.#segments, ...this.#leftOver].map(({ path }) => path));
     const { folder, name } = this.#options;
@@ -172,7 +173,7 @@ export class SegmentLog {
     await sealed?.manifest.close();
   }
 
-  /** Frees the space of a failed write where possible. */
+  /** Frees the space of a failed write if possible. */
   async #abandon(keepBytes: number): Promise<void> {
     const left = this.#open;
     if (left === null) return;
@@ -185,7 +186,9 @@ export class SegmentLog {
     if (code !== null) this.#logLeftOver(left.segment, code);
   }
 
-  /** The system's code where it cannot be deleted now; null if it is gone. */
+  /**
+   * Deletes the segment. Returns the system's error code if it cannot be deleted now, else null.
+   */
   async #discard({ path, damaged }: Segment): Promise<string | null> {
     const { disk } = this.#options.folder;
     try {

@@ -11,7 +11,7 @@ import { type NewFrame, SegmentLog } from './segment-log.ts';
 import { openSpoolFolder, type SpoolFolder } from './spool-folder.ts';
 
 const MAX_SEGMENT_BYTES = 8 * 1024 * 1024;
-/** Records are dropped file by file: each has at most this fraction of the bound. */
+/** Records are dropped file by file, so a file has at most 1/SEGMENTS of the bound. */
 const SEGMENTS = 32;
 
 /** Keys of records that left, to be written to their log. */
@@ -31,7 +31,7 @@ export interface OpenedStore {
   readonly lost: readonly LostRecords[];
 }
 
-/** Lost numbers that one start notes at most; the next start reports the others again. */
+/** Maximum number of frames that one start records as lost; the next start reports the others. */
 const MAX_FORGOTTEN = 10_000;
 
 /** The two logs in their folder, bounded together. One call at a time. */
@@ -42,7 +42,7 @@ export class SegmentStore {
   /** null once the damage is forgotten. */
   #found: Readonly<Record<LogPriority, RecoveredLog>> | null;
   readonly damagedFiles: number;
-  /** The highest key in use; -1 where there is none. */
+  /** The highest key in use; -1 if there is none. */
   readonly lastKey: number;
 
   /** @throws VedetteError of code DATA_DIR_UNUSABLE or DATA_DIR_IN_USE */
@@ -86,10 +86,11 @@ export class SegmentStore {
   }
 
   /**
-   * Resolves when all is on disk and the entries have their positions. No later record has `key`.
+   * Resolves when everything is on disk and the entries have their positions. No later record has
+   * `key`.
    *
-   * @throws the system's error. The other log's part may be written: its entries have their positions,
-   *   and its removals are no longer in `removals`
+   * @throws the system's error. The other log's part may be written: its entries have their
+   *   positions, and its removals are no longer in `removals`
    */
   async write(entries: readonly Entry[], removals: Removals, key: number): Promise<void> {
     const written = await Promise.allSettled(
@@ -102,8 +103,8 @@ export class SegmentStore {
   }
 
   /**
-   * Makes room for this many bytes: drops artifacts first, then the oldest files of spare records, then
-   * of the others. Calls `dropped` before it deletes a file.
+   * Makes room for this many bytes: drops artifacts first, then the oldest files of spare records,
+   * then of the others. Calls `dropped` before it deletes a file.
    */
   async makeRoom(
     bytes: number,
@@ -123,8 +124,8 @@ export class SegmentStore {
   }
 
   /**
-   * The damage found at the start is reported: the damaged files may be removed once nothing waits in
-   * them. Calls `forget` with the numbers to note as lost.
+   * Call it when the damage found at the start is reported: then damaged files may be removed once
+   * nothing waits in them. Calls `forget` with the numbers to record as lost.
    */
   forgetDamage(forget: (priority: LogPriority, number: number) => void): void {
     const found = this.#found;

@@ -37,10 +37,11 @@ export interface SpoolFolder {
 }
 
 /**
- * Creates DATA_DIR/spool where it is missing, and locks it for this process. Ignores a full disk, and
- * fails where the spool cannot be written for any other reason.
+ * Creates DATA_DIR/spool if it is missing, and locks it for this process. Ignores a full disk, and
+ * fails if the spool cannot be written for any other reason.
  *
- * @throws VedetteError of kind `environment` and code DATA_DIR_IN_USE, or `config` and DATA_DIR_UNUSABLE
+ * @throws VedetteError of kind `environment` and code DATA_DIR_IN_USE, or `config` and
+ *   DATA_DIR_UNUSABLE
  */
 export async function openSpoolFolder(
   dataDir: string,
@@ -108,9 +109,9 @@ function unusable(dataDir: string, error: unknown): VedetteError {
 }
 
 /**
- * Locks the folder for this process until the handle is closed. Warns where it cannot be locked.
+ * Locks the folder for this process until the handle is closed. Warns if it cannot be locked.
  *
- * @throws VedetteError of kind `environment` and code DATA_DIR_IN_USE where another process has it
+ * @throws VedetteError of kind `environment` and code DATA_DIR_IN_USE if another process has it
  */
 async function lockFolder(
   handle: Pick<OpenFile, 'fd'>,

@@ -23,7 +23,7 @@ export class SpoolReader {
     this.#parts = parts;
   }
 
-  /** Found while reading. */
+  /** The number of damaged files found while reading. */
   get damagedFiles(): number {
     return this.#damagedFiles;
   }
@@ -31,7 +31,7 @@ export class SpoolReader {
   /**
    * The oldest entries with a key above `after`, of `maxBytes` or a single one.
    *
-   * @param onlyDurable stop at the first that is in memory only: it will soon be on disk
+   * @param onlyDurable stop at the first entry that is in memory only: it will soon be on disk
    */
   choose(maxBytes: number, after: number, onlyDurable: boolean): readonly Entry[] {
     const entries: Entry[] = [];

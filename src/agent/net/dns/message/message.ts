@@ -19,7 +19,7 @@ export interface DnsRecord {
   readonly data: string;
   /** The parts of the data by name; empty if the type has none. */
   readonly fields: DnsRecordFields;
-  /** The same as bytes; a view into the message. */
+  /** The unparsed data; a view into the message. */
   readonly rdata: Buffer;
 }
 
@@ -69,8 +69,8 @@ export function decodeHeader(bytes: Buffer): Decoded<DnsHeader> {
 
 /**
  * Reads a whole message. Does not use the library's reader, which prints names without escapes,
- * ignores RDLENGTH, does not know SVCB, and needs 0.2 s for one message of chained compression
- * pointers. `problem` is a clause that says what is wrong with the bytes.
+ * ignores RDLENGTH, does not support SVCB, and takes 0.2 s for a message of chained compression
+ * pointers. `problem` is a clause about what is wrong with the bytes.
  */
 export function decodeMessage(bytes: Buffer): Decoded<DnsMessage> {
   const reader = new WireReader(bytes);

@@ -1,4 +1,4 @@
-/** The numbers of the DNS and their names, as IANA's registry "DNS Parameters" has them. */
+/** The numbers and names of IANA's registry "Domain Name System (DNS) Parameters". */
 
 export const TYPE_NUMBERS = {
   A: 1,

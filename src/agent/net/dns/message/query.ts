@@ -59,13 +59,13 @@ export function makeQuery(
   return { id, question, bytes };
 }
 
-/** The library takes any type by number in this form; its own list of names ends before HTTPS. */
+/** The library accepts any type as a number in this form; its list of names lacks HTTPS. */
 function libraryType(type: number): RecordType {
   return `UNKNOWN_${type}` as RecordType;
 }
 
 /**
- * What bytes from the server's own address are:
+ * The meaning of bytes from the server's own address:
  * - `answer`: the complete answer to the query
  * - `truncated`: an answer that did not fit
  * - `unrelated`: a message with another id or about another question, or not a response
@@ -78,8 +78,9 @@ export type MatchedResponse =
   | { readonly kind: 'malformed'; readonly problem: string };
 
 /**
- * To forge an answer, an attacker must guess the id and the port. Bytes with the right id are
- * therefore the server's; if they are unreadable, waiting for better ones does not help.
+ * Matches bytes with the query. To forge an answer, an attacker must guess the id and the port.
+ * Bytes with the right id are therefore from the server: if they are malformed, waiting for others
+ * does not help.
  */
 export function matchResponse(bytes: Buffer, query: Query): MatchedResponse {
   if (bytes.length < 2 || bytes.readUInt16BE(0) !== query.id) return { kind: 'unrelated' };
@@ -90,7 +91,7 @@ export function matchResponse(bytes: Buffer, query: Query): MatchedResponse {
   return readWholeResponse(bytes);
 }
 
-/** The same over TCP, where TC is a mere flag: there is no larger transport to repeat over. */
+/** The same over TCP, which ignores TC: there is no other transport for a longer answer. */
 export function matchStreamedResponse(bytes: Buffer, query: Query): MatchedResponse {
   const matched = matchResponse(bytes, query);
   return matched.kind === 'truncated' ? readWholeResponse(bytes) : matched;

@@ -18,7 +18,7 @@ interface ReadData {
 const NO_FIELDS: DnsRecordFields = {};
 
 /**
- * Reads RDATA; unknown types, and classes other than IN, in the generic form of RFC 3597 5. The
+ * Reads RDATA. Unknown types, and classes other than IN, get the generic form of RFC 3597 5. The
  * reader is bounded to the RDATA.
  */
 export function readRdata(reader: WireReader, type: number, rrClass: number): ReadData {
@@ -278,8 +278,8 @@ function escaped(bytes: Uint8Array): string {
 
 /**
  * Joins the strings of a TXT record without a separator, as the protocols that use TXT do (RFC 7208
- * 3.3, RFC 6376 3.6.2.2). Shows octets that are not UTF-8 as \DDD. `rdata` has been read once
- * without a problem.
+ * 3.3, RFC 6376 3.6.2.2). Shows octets that are not UTF-8 as \DDD. `rdata` must be valid:
+ * `readRdata` has read it before.
  */
 export function textOfStrings(rdata: Buffer): string {
   const reader = new WireReader(rdata);

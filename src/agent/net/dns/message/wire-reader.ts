@@ -5,9 +5,9 @@ const MAX_NAME_OCTETS = 255;
 const MAX_POINTERS = 127;
 
 /**
- * Octets of names that may be read in one message, twice what it can contain itself. The reader
- * reads the suffix at a pointer's target once for each position, so only a message that is made to
- * keep the reader busy comes near the limit.
+ * Maximum octets of names to read in one message, twice what a message can contain. The reader
+ * reads the suffix at a pointer's target once for each position, so only a malicious message comes
+ * near the limit.
  */
 const MAX_NAME_WORK_OCTETS = 131_072;
 
@@ -18,7 +18,7 @@ const TOO_LONG = 'a name is longer than 255 octets';
 interface ReadName {
   /** With the trailing dot; the root is empty. */
   readonly text: string;
-  /** On the wire without compression, including the length octets and the root's. */
+  /** Octets on the wire without compression, including the length octets and the root's. */
   readonly octets: number;
   readonly pointers: number;
 }
@@ -143,8 +143,8 @@ export class WireReader {
   }
 
   /**
-   * The suffix of a name that the pointer at `at` leads to. It must lie before the labels that
-   * precede the pointer, which rules out loops, and contain few pointers itself.
+   * The suffix of a name to which the pointer at `at` leads. It must be before the labels that
+   * precede the pointer, which excludes loops, and contain few pointers itself.
    */
   #nameEnd(at: number, start: number, end: number): ReadName {
     const target = at + 1 < end ? this.#message.readUInt16BE(at) & 0x3fff : start;

@@ -19,7 +19,8 @@ const MAX_IN_FLIGHT = 2;
 /**
  * The C library's own look-up, for the sources of nsswitch.conf that only it can query. A call
  * cannot be cancelled, so at most MAX_IN_FLIGHT run at once; further look-ups wait, and the wait
- * counts against their time limit. The agent bounds the number of look-ups, and so of waiting ones.
+ * counts toward their time limit. The agent bounds the number of all look-ups, and thereby of the
+ * waiting ones.
  */
 export class CLibrary {
   readonly #getAddresses: GetAddresses;

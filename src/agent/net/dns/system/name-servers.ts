@@ -11,7 +11,7 @@ import type { Question } from '../message/query.ts';
 
 export interface NameServers {
   readonly servers: readonly [ServerAddress, ...ServerAddress[]];
-  /** For one server in one round. */
+  /** Time limit of one server in one round, milliseconds. */
   readonly timeoutMs: number;
   /** Rounds over all servers. */
   readonly attempts: number;
@@ -66,7 +66,7 @@ function isFinal({ code }: Failure): boolean {
   return code === 'CANCELLED' || code === 'INTERNAL_ERROR';
 }
 
-/** First: bytes arrived. Then: a server may be there. Last: nothing is reachable. */
+/** The most informative code first: bytes arrived, a server may exist, nothing is reachable. */
 const INFORMATIVE_ORDER = ['DNS_MALFORMED', 'DNS_TIMEOUT', 'DNS_UNREACHABLE'] as const;
 
 function mostInformative(

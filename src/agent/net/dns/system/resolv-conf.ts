@@ -1,14 +1,14 @@
 import { isIP } from 'node:net';
 import { absoluteName } from '../message/names.ts';
 
-/** What resolv.conf(5) sets, with its defaults. */
+/** The settings of resolv.conf(5), with its defaults. */
 export interface ResolvConf {
-  /** Three at most; 127.0.0.1 where the file names none. */
+  /** Three at most; 127.0.0.1 if the file names none. */
   readonly nameServers: readonly [string, ...string[]];
   readonly search: readonly string[];
   /** Names with fewer dots are tried below the search list first; 0..15. */
   readonly ndots: number;
-  /** For one server and one attempt; 1000..30,000. */
+  /** Milliseconds for one server and one attempt; 1000..30,000. */
   readonly timeoutMs: number;
   /** Rounds over all servers; 1..5. */
   readonly attempts: number;

@@ -9,7 +9,7 @@ export interface Found {
   readonly addresses: readonly [string, ...string[]];
 }
 
-/** Another source may still know the name; what nsswitch.conf says about `status` decides. */
+/** Another source may still know the name: nsswitch.conf decides, by `status`. */
 export interface Missed {
   readonly kind: 'missed';
   readonly status: SourceStatus;

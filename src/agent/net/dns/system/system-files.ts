@@ -22,7 +22,7 @@ export const SYSTEM_FILE_PATHS: SystemFilePaths = {
 const MAX_HOSTS_BYTES = 2_097_152;
 const MAX_CONF_BYTES = 65_536;
 
-/** The files that say how this system looks names up, with their current content. */
+/** The files that configure how this system looks names up, with their current content. */
 export interface SystemFiles {
   hosts(): FileView<HostsFile>;
   resolvConf(): FileView<ResolvConf>;

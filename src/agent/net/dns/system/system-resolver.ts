@@ -22,15 +22,15 @@ import {
 export interface SystemResolverOptions {
   readonly clock: Clock;
   readonly files?: Partial<SystemFilePaths>;
-  /** Time limit of one look-up, within the caller's deadline; 15,000 ms. */
+  /** Time limit of one look-up, within the caller's deadline; default 15,000 ms. */
   readonly limitMs?: number;
-  /** The port of the name servers; 53, since resolv.conf cannot name another. */
+  /** The port of the name servers; default 53, since resolv.conf cannot name another. */
   readonly serverPort?: number;
   readonly getAddresses?: GetAddresses;
 }
 
 export interface SystemResolver extends Resolver {
-  /** resolv.conf's name servers, for the DNS checks that name none. */
+  /** The name servers of resolv.conf, for DNS checks without a name server. */
   nameServers(): NameServers;
 }
 
@@ -151,7 +151,7 @@ function askDns(lookUp: LookUp): Promise<SourceResult> {
   });
 }
 
-/** The second result counts, unless it only says that the name is unknown. */
+/** The second result, unless it only means that the name is unknown. */
 function moreInformative(first: Missed | null, second: Missed): Missed {
   if (first === null || second.failure.code !== 'DNS_NXDOMAIN') return second;
   return first.failure.code === 'DNS_NXDOMAIN' ? second : first;

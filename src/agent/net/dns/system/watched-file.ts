@@ -11,10 +11,10 @@ export interface FileView<T> {
 const RECHECK_MS = 1000;
 
 /**
- * A small system file that is read again when it changes. Reads synchronously, because libuv's pool
- * could delay it behind a slow getaddrinfo; that is at most one stat a second of a local file of
- * bounded size, or one for each call while the file is missing or empty. A missing file counts as
- * empty; for an unreadable file, the last content is used.
+ * Watches a small system file and reads it again when it changes. Reads synchronously, because
+ * libuv's pool could delay it behind a slow getaddrinfo: at most one stat per second of a local
+ * file of bounded size, or one per call while the file is missing or empty. A missing file counts
+ * as empty; for an unreadable file, the last content is used.
  */
 export function watchFile<T>(
   path: string,

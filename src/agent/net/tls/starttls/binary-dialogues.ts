@@ -31,7 +31,7 @@ const CLIENT_SECURE_CONNECTION = 0x8000;
 const MAX_PACKET_BYTES = 0x0100_0000;
 const UTF8MB4 = 45;
 const MYSQL_REQUEST_BYTES = 32;
-/** What follows the version: the connection id, the first part of the scramble and a filler. */
+/** Bytes after the version: the connection id, the first part of the scramble and a filler. */
 const MYSQL_AFTER_VERSION_BYTES = 13;
 
 /** The server greets with what it offers; it does not answer the SSLRequest. */

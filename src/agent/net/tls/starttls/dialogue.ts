@@ -2,7 +2,7 @@
 export interface Dialogue {
   /** Sent at once; null if the server speaks first. */
   readonly opening: Buffer | null;
-  /** What to do about the bytes that have arrived and that no earlier answer has used. */
+  /** Reads the bytes that have arrived and that no earlier answer has used. */
   readonly read: (bytes: Buffer) => Reading;
 }
 
@@ -18,7 +18,7 @@ export type Reading =
   | { readonly kind: 'agreed'; readonly used: number; readonly send: Buffer | null }
   | { readonly kind: 'refused'; readonly what: string; readonly answer: string | null };
 
-/** What a dialogue depends on. */
+/** The input of a dialogue. */
 export interface DialogueOptions {
   /** The server's name, for XMPP. */
   readonly serverName: string;

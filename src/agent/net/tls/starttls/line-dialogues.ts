@@ -50,7 +50,7 @@ function foreign(bytes: Buffer): Reading {
   return refusedBecause('speaks another protocol', lineIn(bytes));
 }
 
-/** The first line, or what there is of it. */
+/** The first line, or the part of it that has arrived. */
 function lineIn(bytes: Buffer): string {
   return bytes.toString('latin1', 0, 300).split(/\r?\n/, 1)[0] ?? '';
 }

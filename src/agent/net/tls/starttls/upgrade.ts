@@ -23,9 +23,9 @@ const DIALOGUES: Readonly<Record<StartTlsProtocol, (options: DialogueOptions) =>
   LDAP: ldap,
 };
 
-/** All that a server may send before TLS: greetings and lists of what it offers are shorter. */
+/** Maximum bytes from a server before TLS: greetings and lists of capabilities are shorter. */
 const MAX_BYTES = 16 * 1024;
-/** How much of an answer a message quotes. */
+/** Maximum number of characters of an answer that a message quotes. */
 const MAX_ANSWER_CHARS = 200;
 
 export interface UpgradeOptions {
@@ -34,7 +34,7 @@ export interface UpgradeOptions {
   readonly serverName: string;
   /** How messages name the server. */
   readonly target: string;
-  /** For answers of the server, which messages cut. */
+  /** Masks secrets in answers of the server before messages cut them. */
   readonly scrub: Scrub;
 }
 
@@ -45,8 +45,8 @@ type UpgradeEnd =
   | { readonly kind: 'closed' | 'refused'; readonly what: string };
 
 /**
- * Speaks the opening of the protocol until the server agrees to TLS on this connection. Nothing may
- * follow its agreement in plain text: TLS would seem to protect what somebody on the way has put in
+ * Speaks the opening of the protocol until the server agrees to TLS on this connection. Refuses
+ * plain text after the agreement: TLS would seem to protect data that somebody on the way injected
  * (CVE-2011-0411). Closes the connection on a failure.
  *
  * @returns null if the handshake can begin

@@ -6,9 +6,9 @@ import type { HopRequest, ResponseHead } from '../transport.ts';
 export type Authorized =
   | {
       readonly ok: true;
-      /** They replace those of the request with the same names. */
+      /** Replace the request's headers of the same names. */
       readonly headers: readonly (readonly [string, string])[];
-      /** Replaces the request's, if its path must be written otherwise. */
+      /** Replaces the request's url, if its path needs another encoding. */
       readonly url?: URL;
     }
   | { readonly ok: false; readonly failure: Failure };
@@ -19,7 +19,7 @@ export type Authorized =
  */
 export interface Authorizer {
   authorize(request: HopRequest, context: ProbeContext): Promise<Authorized>;
-  /** Whether to authorize the request again and repeat it. Changes nothing. */
+  /** Whether the response asks for the request again, with other credentials. No side effects. */
   asksAgain(head: ResponseHead): boolean;
   /** Called before the request is sent again. */
   accept(head: ResponseHead): void;

@@ -54,7 +54,8 @@ export class AwsSigV4Auth implements Authorizer {
   readonly #signer: SignatureV4;
 
   constructor({ region, service, sessionToken, ...credentials }: AwsSigV4Credentials) {
-    // S3 requires the hash of the body, and encodes paths once; the other services encode them twice.
+    // S3 requires the hash of the body, and encodes paths once; the other services encode them
+    // twice.
     const isS3 = service === 's3';
     this.#isS3 = isS3;
     this.#signer = new SignatureV4({
@@ -99,7 +100,7 @@ export class AwsSigV4Auth implements Authorizer {
   accept(): void {}
 }
 
-/** The host, the type of the body, and what is for AWS: others may change on the way. */
+/** Host, Content-Type and the headers of AWS: a proxy may change the others. */
 function signedHeaders({ url, headers }: HopRequest): readonly (readonly [string, string])[] {
   const lower = headers.map(([name, value]) => [name.toLowerCase(), value] as const);
   const isSigned = (name: string): boolean =>
@@ -109,8 +110,8 @@ function signedHeaders({ url, headers }: HopRequest): readonly (readonly [string
 }
 
 /**
- * S3 signs its own encoding of the object key: RFC 3986, in which all but letters, digits and `-._~`
- * are encoded. URLs also have characters such as `(` and `+` as they are.
+ * S3 signs the object key in the encoding of RFC 3986, which leaves only letters, digits and `-._~`
+ * as they are. A URL may also contain other characters unencoded, such as `(` and `+`.
  */
 function encodedForS3(url: URL): URL {
   const encoded = new URL(url);

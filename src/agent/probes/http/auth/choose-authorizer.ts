@@ -4,7 +4,7 @@ import { AwsSigV4Auth } from './aws-sigv4-auth.ts';
 import { DigestAuth } from './digest-auth.ts';
 import { type AuthParts, OAuth2Auth } from './oauth2-auth.ts';
 
-/** null if the request has none, or a header of its own in its place. */
+/** null if the request has no `auth`, or has a header that replaces it. */
 export function chooseAuthorizer(request: ApiRequest, parts: AuthParts): Authorizer | null {
   const { auth, headers } = request;
   if (auth === null || headers.some(({ key }) => key.toLowerCase() === 'authorization')) {

@@ -3,7 +3,7 @@ import type { ProbeContext } from '../../probe.ts';
 import type { HopRequest, ResponseHead } from '../transport.ts';
 import type { Authorized, Authorizer } from './authorizer.ts';
 
-/** RFC 7616 3.3, as far as the answer needs it. */
+/** The fields of a challenge (RFC 7616 3.3) that the answer needs. */
 export interface DigestChallenge {
   readonly realm: string;
   readonly nonce: string;
@@ -30,8 +30,8 @@ const HASHES: ReadonlyMap<string, DigestChallenge['hash']> = new Map([
 
 /**
  * Digest authentication (RFC 7616) with MD5, SHA-256 and their -sess variants, qop `auth` or none.
- * Each attempt asks for a challenge first, and keeps it for its redirects. If the nonce has expired
- * meanwhile, each request is sent once more with the new one.
+ * Each attempt requests a challenge first, and uses it for its redirects too. If the nonce has
+ * expired meanwhile, each request is sent once more with the new one.
  */
 export class DigestAuth implements Authorizer {
   readonly #credentials: DigestCredentials;
@@ -62,7 +62,7 @@ export class DigestAuth implements Authorizer {
       count: this.#count,
       clientNonce: this.#makeNonce(),
     });
-    // The hash alone is enough to guess the password by.
+    // The hash alone allows guessing the password offline.
     await context.learnSecrets?.([value, response]);
     return { ok: true, headers: [['authorization', value]] };
   }
@@ -129,7 +129,7 @@ function challengesIn(text: string): readonly Challenge[] {
   return challenges;
 }
 
-/** What the answer depends on besides challenge and credentials. */
+/** The input of the answer besides the challenge and the credentials. */
 export interface DigestRequest {
   readonly method: string;
   /** Path and query. */

@@ -15,7 +15,7 @@ export interface AuthParts extends TokenRoute {
 
 /**
  * Sends an access token of OAuth2 (RFC 6750), shared by all checks with the same settings. If the
- * target refuses one that was kept (401), a new one is requested, once in an attempt.
+ * target refuses a cached one (401), requests a new one, once per attempt.
  */
 export class OAuth2Auth implements Authorizer {
   readonly #settings: TokenSettings;

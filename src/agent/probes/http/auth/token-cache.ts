@@ -5,27 +5,30 @@ import { type Limits, limitedWait, type WaitOutcomes } from '../../../net/limite
 
 export interface AccessToken {
   readonly value: string;
-  /** Monotonic instant from which it is not used any more. */
+  /** Monotonic instant until which the token is used. */
   readonly untilMs: number;
 }
 
 export type TokenReply =
   | { readonly ok: true; readonly token: AccessToken }
-  /** `isAnswered`: by the token endpoint. If not, time and signal of the request may be the cause. */
+  /**
+   * `isAnswered`: the endpoint answered. If not, the caller's deadline or signal may be the cause.
+   */
   | { readonly ok: false; readonly failure: Failure; readonly isAnswered: boolean };
 
 const MAX_TOKENS = 1000;
-/** The access tokens of all checks with the same client and settings. Concurrent requests share one. */
+/** The access tokens of all checks, by client and settings. Concurrent requests share one. */
 export class TokenCache {
   readonly #tokens = new LruCache<AccessToken>(MAX_TOKENS);
   readonly #pending = new Map<string, Promise<TokenReply>>();
 
   /**
-   * `isNew`: it was requested by this call, or while it waited. A shared request has the time and the
-   * signal of the call that began it. Others wait within their own, and request a token themselves
-   * if that request got no response.
+   * Returns a token and whether it is new: requested by this call, or while this call waited. A
+   * shared request has the deadline and the signal of the call that began it. The other calls wait
+   * until their own deadlines, and request a token themselves if the shared request got no
+   * response.
    *
-   * @param ends the replies if the call's own time ends, or its signal aborts, while it waits
+   * @param ends the replies if the call's own deadline passes, or its signal aborts, while it waits
    * @param request must not reject
    */
   async get(
@@ -67,7 +70,7 @@ export class TokenCache {
   }
 }
 
-/** The key of a client and its settings, which shows none of them. */
+/** The key of a client and its settings. It is a hash, so it reveals none of them. */
 export function tokenKeyOf(settings: object): string {
   return createHash('sha256').update(JSON.stringify(settings)).digest('base64');
 }

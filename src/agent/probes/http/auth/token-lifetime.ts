@@ -1,6 +1,6 @@
-/** How long a token is kept whose endpoint does not say how long it is valid. */
+/** The lifetime of a token for which the endpoint sends none. */
 const DEFAULT_LIFETIME_S = 300;
-/** A token is replaced so long before its end, or a tenth of its time before. */
+/** A token is replaced this long before it expires, or a tenth of its lifetime before. */
 const MARGIN_S = 30;
 
 /**

@@ -20,16 +20,16 @@ import { shownUrl } from '../shown-url.ts';
 import type { TokenReply } from './token-cache.ts';
 import { usedForMs } from './token-lifetime.ts';
 
-/** The way to the token endpoint: that of all requests of the location. */
+/** The route to the token endpoint, which is the same as for all requests of the location. */
 export type TokenRoute = Pick<HttpProbeOptions, 'clientCertificates' | 'proxyUrl'>;
 
 export interface TokenSettings {
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret: string;
-  /** Empty: none. */
+  /** Empty if the request has none. */
   readonly scope: string;
-  /** Likewise. */
+  /** Empty if the request has none. */
   readonly audience: string;
   readonly clientAuthentication: 'HEADER' | 'BODY';
   readonly skipSSL: boolean;
@@ -37,9 +37,9 @@ export interface TokenSettings {
 }
 
 const MAX_TOKEN_CHARS = 16_000;
-/** With these it does not judge the request (RFC 9110 15.5.9, RFC 6585 4); so does 5xx. */
+/** Statuses that, like 5xx, do not refuse the credentials (RFC 9110 15.5.9, RFC 6585 4). */
 const UNAVAILABLE: ReadonlySet<number> = new Set([408, 429]);
-/** The most of the endpoint's own text that a failure quotes. */
+/** Maximum number of characters of the endpoint's own text that a failure quotes. */
 const MAX_REASON_CHARS = 200;
 
 /** The request to the token endpoint did not get a response. */
@@ -53,9 +53,8 @@ class NoTokenResponse extends Error {
 }
 
 /**
- * Requests an access token with the credentials of a client (RFC 6749 4.4). The request goes the way
- * of all probes: TARGET_DENY, proxy, certificates and the attempt's time apply to it. Redirects are
- * not followed.
+ * Requests an access token with the credentials of a client (RFC 6749 4.4). TARGET_DENY, the proxy,
+ * client certificates and the attempt's deadline apply as to every probe. Follows no redirects.
  */
 export async function requestToken(
   settings: TokenSettings,
@@ -120,7 +119,7 @@ function whereOf({ tokenUrl }: TokenSettings): string {
   return `POST ${shownUrl(new URL(tokenUrl))}`;
 }
 
-/** The ends of a wait for the token that another run has requested. */
+/** The replies of a wait for a token that another run has requested. */
 export function waitForToken(settings: TokenSettings): WaitOutcomes<TokenReply> {
   const where = whereOf(settings);
   const what = 'while it waited for the token that another run requested';

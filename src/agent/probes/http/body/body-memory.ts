@@ -24,14 +24,14 @@ interface Waiter {
   grant(): void;
 }
 
-/** The part that bodies only for display leave to bodies that assertions need. */
+/** The share that is reserved for bodies that assertions need. */
 const DETAIL_SHARE = 1 / 2;
 
 /**
  * The memory that the bodies of all attempts share: a thousand simultaneous bodies of 25 MB must
  * not end the agent. Bodies only for display have at most half of it. While an attempt waits for
- * memory, only attempts that have waited get more: new attempts would otherwise take what is
- * released bit by bit, and a large request would never be granted.
+ * memory, only attempts that have waited get more: otherwise new attempts would take all memory
+ * that becomes free, and a large request would never be granted.
  */
 export class SharedBodyMemory {
   readonly #maxBytes: number;
@@ -61,7 +61,7 @@ export class SharedBodyMemory {
         cancel();
         signal.removeEventListener('abort', giveUp);
         resolve(memory);
-        // It may have blocked the waiting attempts behind it.
+        // This attempt may have blocked those that wait behind it.
         if (memory === null) this.#grant();
       };
       const giveUp = (): void => end(null);

@@ -14,7 +14,7 @@ export interface BodyReaderOptions {
   readonly memory?:
     | { readonly ownBytes: number; readonly shared: BodyMemory; readonly use: BodyUse }
     | undefined;
-  /** For a Content-Encoding that is quoted in part. */
+  /** Masks secrets in a Content-Encoding before it is cut for a message. */
   readonly scrub?: Scrub;
 }
 
@@ -25,7 +25,7 @@ export interface ReadBody {
   readonly bytes: Buffer;
   /** Decoded bytes as far as they were read, at most maxBytes. */
   readonly totalBytes: number;
-  /** There was more than maxBytes. */
+  /** The body was longer than maxBytes. */
   readonly truncated: boolean;
   /** The shared memory was not enough: fewer bytes were retained than requested. */
   readonly lackedMemory: boolean;

@@ -7,7 +7,7 @@ const MAX_TEXT_BYTES = 10 * 1024;
 const MAX_BINARY_BYTES = 50 * 1024;
 
 const SAMPLE_BYTES = 4096;
-/** A text may have stray bytes; with a larger share, it is binary, whatever its type. */
+/** A text may have a few invalid bytes. With a larger share it is binary, whatever its type. */
 const MAX_ODD_SHARE = 0.1;
 
 const TEXT_TYPES =

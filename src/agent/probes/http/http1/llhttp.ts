@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module';
 
 /**
- * llhttp, the parser of Node and of undici, as undici ships it: compiled to WebAssembly. A check has
- * one request for each connection, so that undici's Client, which is made to keep connections, would
- * cost more than all the rest of an exchange.
+ * llhttp, the parser of Node and of undici, compiled to WebAssembly as undici ships it. Used
+ * without undici's Client, which is made for persistent connections: with one request per
+ * connection it would cost more than the rest of an exchange.
  */
 
-/** What a parser calls while it executes. 0: go on; -1: an error; SKIP_BODY, PAUSE. */
+/** Called while a parser executes. Return values: 0 (continue), -1 (error), SKIP_BODY, PAUSE. */
 export interface ParserCallbacks {
   onStatus(text: Buffer): number;
   onHeaderField(text: Buffer): number;
@@ -24,7 +24,7 @@ export const PAUSE = 21;
 const TYPE_RESPONSE = 2;
 /** llhttp.h, HPE_OK. */
 const OK = 0;
-/** As much of an input as is copied into the parser's memory at once. */
+/** Bytes of the input that are copied into the parser's memory at once. */
 const WINDOW_BYTES = 64 * 1024;
 
 interface Exports {
@@ -59,7 +59,7 @@ export interface NativeParser {
   /** null if all was parsed, or a callback requested a pause: then the rest is ignored. */
   execute(input: Buffer): ParserProblem | null;
   finish(): ParserProblem | null;
-  /** Gives its memory back; may be called from a callback, and again. */
+  /** Frees the parser's memory. May be called from a callback, and again. */
   free(): void;
 }
 
@@ -69,7 +69,7 @@ interface Engine {
 }
 
 let engine: Engine | null = null;
-/** The one that executes; llhttp calls back within its call alone. */
+/** Callbacks of the parser that executes; llhttp calls them only during its call. */
 let current: ParserCallbacks | null = null;
 const NOTHING: Buffer = Buffer.alloc(0);
 let input = NOTHING;
@@ -144,7 +144,7 @@ export function openParser(callbacks: ParserCallbacks): NativeParser {
       if (isFree) release();
     }
   };
-  // Below 0 is what a callback returned, for which llhttp has no name.
+  // Numbers below 0 are return values of callbacks, for which llhttp has no names.
   const problemOf = (error: number): ParserProblem => ({
     code: error > 0 ? textAt(exports, exports.llhttp_errno_name(error)) : 'HPE_USER',
     reason: textAt(exports, exports.llhttp_get_error_reason(parser)),
@@ -171,7 +171,7 @@ export function openParser(callbacks: ParserCallbacks): NativeParser {
   };
 }
 
-/** A string of C. */
+/** The null-terminated string at the address. */
 function textAt({ memory }: Exports, at: number): string {
   if (at === 0) return '';
   const bytes = Buffer.from(memory.buffer, at);

@@ -16,12 +16,12 @@ const MAX_FOREIGN_CHARS = 40;
 const MAX_FOREIGN_BYTES = 2 * MARGIN_CHARS;
 
 /**
- * | state   | meaning                                          | leaves when                       |
- * |---------|--------------------------------------------------|-----------------------------------|
- * | status  | too few bytes to tell interim from final         | the status is there               |
- * | interim | inside a 1xx response, which is dropped          | its blank line: status            |
- * | passing | the final response has begun: all bytes go on    | never                             |
- * | foreign | it is not HTTP at all: no byte is passed on      | never                             |
+ * | state   | meaning                                         | leaves when                       |
+ * |---------|-------------------------------------------------|-----------------------------------|
+ * | status  | too few bytes to tell interim from final        | the status is there               |
+ * | interim | inside a 1xx response, which is dropped         | its blank line: status            |
+ * | passing | the final response has begun: all bytes go on   | never                             |
+ * | foreign | it is not HTTP at all: no byte is passed on     | never                             |
  */
 type State = 'status' | 'interim' | 'passing' | 'foreign';
 

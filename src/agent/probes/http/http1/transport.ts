@@ -55,7 +55,7 @@ export function startHttp1(
       if (!over) events.data(piece);
     },
     end() {
-      // To the parser, a body that ends with the connection seems complete even if it was cut.
+      // The parser takes a body that ends with the connection as complete even if it was cut.
       if (isCutOff(evidence)) fail(evidence.error);
       else if (!over) {
         over = true;
@@ -84,7 +84,7 @@ export function startHttp1(
     if (outcome !== true) fail(outcome === false ? CLOSED : outcome);
   };
 
-  /** What a listener throws would end the process, and all the other checks with it. */
+  /** An exception in a listener would end the process, and all other checks with it. */
   const guarded =
     <Args extends unknown[]>(listener: (...args: Args) => void) =>
     (...args: Args): void => {

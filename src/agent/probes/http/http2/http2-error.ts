@@ -7,7 +7,7 @@ export interface Http2End {
   readonly error: unknown;
   /** The code of its RST_STREAM, 0 for none. Node also sets one when the connection ends. */
   readonly resetCode: number;
-  /** The server had said that it takes no further requests. */
+  /** The server sent GOAWAY: it accepts no further requests. */
   readonly goaway: boolean;
   readonly closed: boolean;
   /** The body is not as long as the response announced. */

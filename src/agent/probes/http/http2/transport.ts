@@ -18,9 +18,9 @@ import {
 } from '../transport.ts';
 import { describeHttp2End } from './http2-error.ts';
 
-/** What a stream may send ahead of its reader; more only costs memory, less costs round trips. */
+/** The flow-control window of a stream. More only costs memory, less costs round trips. */
 const WINDOW_BYTES = 1024 * 1024;
-/** Header fields at most; the size is limited in bytes as for HTTP/1. */
+/** Maximum number of header fields; their size is limited in bytes as for HTTP/1. */
 const MAX_HEADER_PAIRS = 2000;
 /** The connection broke between its handshake and the request. */
 const LOST = { code: 'ECONNRESET' };

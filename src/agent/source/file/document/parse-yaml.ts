@@ -8,9 +8,9 @@ const MAX_STACK = MAX_DEPTH + 4;
  * Maximum number of tokens. 100,000 checks with one line per field have ten million; each token
  * takes about 2 µs and 200 bytes, so a file of punctuation only must be bounded.
  */
-const MAX_PIECES = 16_000_000;
+const MAX_TOKENS = 16_000_000;
 /** Maximum length of one text in the file. The longest field of a check is far shorter. */
-const MAX_PIECE_CHARS = 4 * 1024 * 1024;
+const MAX_TOKEN_CHARS = 4 * 1024 * 1024;
 
 /**
  * Parses a text as one YAML 1.2 document, in time and memory linear in its length.
@@ -78,8 +78,8 @@ function* tokensOf(text: string, problems: YamlProblems): Generator<CST.Token, v
   let pieces = 0;
   for (const lexeme of new Lexer().lex(text)) {
     pieces += 1;
-    if (pieces > MAX_PIECES) return problems.add(parser.offset, 'TOO_MANY_PIECES');
-    if (lexeme.length > MAX_PIECE_CHARS) return problems.add(parser.offset, 'TOO_LONG_PIECE');
+    if (pieces > MAX_TOKENS) return problems.add(parser.offset, 'TOO_MANY_PIECES');
+    if (lexeme.length > MAX_TOKEN_CHARS) return problems.add(parser.offset, 'TOO_LONG_PIECE');
     for (const token of parser.next(lexeme)) {
       // The composer would make an Error of it, as above.
       if (token.type === 'error') problems.add(token.offset, 'UNEXPECTED_TOKEN', token.message);

@@ -38,7 +38,7 @@ import {
   withoutReferences,
 } from './references.ts';
 
-/** Entries of a section at most. An account has fewer, or not many more. */
+/** Maximum number of entries of a section. */
 const MAX_ENTRIES = 10_000;
 
 export interface ResourceContext {
@@ -46,7 +46,9 @@ export interface ResourceContext {
   readonly known: KnownIds;
 }
 
-/** The ids of the sections and the checks, before their entries are read; invalid ones are left out. */
+/**
+ * The ids of the sections and the checks, before their entries are read; invalid ones are left out.
+ */
 export function readKnownIds(root: RawMapping): KnownIds {
   const idsOf = (section: string): ReadonlySet<string> => {
     const entries = root[section];
@@ -78,7 +80,7 @@ export function readResources(
   const sections = SECTIONS.map((section) => [section, readSection(root, section, context)]);
   const isEmpty = sections.every(([, entries]) => entries?.length === 0) && references.size === 0;
   const escalationStep = readEscalation(root, context);
-  // Object.fromEntries forgets which keys there are.
+  // The type of Object.fromEntries lacks the keys.
   const resources = isEmpty
     ? NO_RESOURCES
     : { sections: Object.fromEntries(sections) as FileResources['sections'], references };
@@ -238,7 +240,7 @@ const WINDOW_TIMES = maintenanceWindowSchema.pick({
   repeatEndsAt: true,
 });
 
-/** Between fields that are valid by themselves, whatever the others are. */
+/** Problems between fields that are valid by themselves, even if other fields are not. */
 function conflictsIn(section: Section, body: RawMapping): ReturnType<typeof windowProblems> {
   if (section === 'statusServices') {
     const rule = SERVICE_RULE.safeParse(fieldsOf(SERVICE_RULE, body));
@@ -249,7 +251,7 @@ function conflictsIn(section: Section, body: RawMapping): ReturnType<typeof wind
   return times.success ? windowProblems(windowTimesOf(times.data)) : [];
 }
 
-/** Those of the schema. */
+/** The fields of the body that the schema has. */
 function fieldsOf({ shape }: z.ZodObject, body: RawMapping): RawMapping {
   return Object.fromEntries(Object.entries(body).filter(([key]) => Object.hasOwn(shape, key)));
 }

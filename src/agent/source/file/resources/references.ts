@@ -9,7 +9,7 @@ import { nearestName } from '../../../../runtime/text/nearest-name.ts';
 import type { DocumentPath } from '../../common/file-problem.ts';
 import { isMapping, type RawMapping } from '../../common/raw-mapping.ts';
 
-/** What entries may be named: the ids of the sections, and of the checks. */
+/** The entries of a file that others may refer to: the ids of the sections and of the checks. */
 export type KnownIds = Readonly<Record<Section | 'checks', ReadonlySet<string>>>;
 
 export interface NamedEntry {
@@ -29,7 +29,8 @@ const MAX_COMPARED = 1000;
 const isServiceId = (id: string): boolean => z.guid().safeParse(id).success;
 
 /**
- * A check or a heartbeat without the entries that it names, which its schema does not know.
+ * Removes the references to entries of the file from a check or a heartbeat, whose schema accepts
+ * only ids of the service.
  *
  * @param body with its defaults
  */
@@ -73,7 +74,7 @@ export function withoutReferences(body: RawMapping): {
 /** Longer than any name that a channel can have. */
 const MAX_NAME_CHARS = 2048;
 
-/** null for anything else, which the schema refuses. */
+/** null for anything but a name, which the schema then refuses. */
 function channelNameIn({ alertChannelId, alertChannelName }: RawMapping): string | null {
   const isName = typeof alertChannelName === 'string' && alertChannelName !== '';
   return isName && alertChannelName.length <= MAX_NAME_CHARS && alertChannelId === undefined

@@ -11,7 +11,7 @@ const ZSTD_MAX_WINDOW_LOG = 23;
 /** RFC 8878 3.1.1: each frame begins with it. */
 const ZSTD_MAGIC = [0x28, 0xb5, 0x2f, 0xfd] as const;
 
-/** What newer Node versions have, and the types of the oldest supported version do not. */
+/** Parts of newer Node versions that the types of the oldest supported version lack. */
 interface ZstdParts {
   readonly createZstdDecompress?: (options: { params: Record<number, number> }) => ZlibStream;
   readonly constants: { readonly ZSTD_d_windowLogMax?: number };

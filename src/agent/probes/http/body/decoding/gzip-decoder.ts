@@ -2,7 +2,7 @@ import { crc32, createInflateRaw } from 'node:zlib';
 import type { Decoder, DecoderOptions } from './decoder.ts';
 import { ZlibRun } from './zlib-run.ts';
 
-/** Real members have tens of kilobytes; thousands of empty ones only burn processor time. */
+/** Real members have tens of kilobytes; thousands of empty ones only cost CPU time. */
 const MAX_MEMBERS = 1024;
 const TRAILER_BYTES = 8;
 const FIXED_HEADER_BYTES = 10;
@@ -17,7 +17,7 @@ const MAX_HEADER_BYTES = 8 * 1024;
 const NOTHING = Buffer.alloc(0);
 
 /**
- * | state    | holds                     | leaves when                                        |
+ * | state    | stores                    | leaves when                                        |
  * |----------|---------------------------|----------------------------------------------------|
  * | header   | the header's start        | it is whole: data; no gzip after a member: ignored |
  * | data     | an inflating stream       | the compressed data ends: trailer                  |
@@ -27,8 +27,8 @@ const NOTHING = Buffer.alloc(0);
 type State = 'header' | 'data' | 'trailer' | 'ignored';
 
 /**
- * gzip (RFC 1952). Consecutive members are one text. Other data behind a whole member is ignored,
- * as browsers do; Node's own stream would fail and withhold valid data.
+ * gzip (RFC 1952). Joins consecutive members. Ignores other data after a complete member, as
+ * browsers do; Node's own stream would fail and withhold valid data.
  */
 export class GzipDecoder implements Decoder {
   readonly #options: DecoderOptions;
