@@ -37,8 +37,8 @@ export const capabilitiesSchema = z.object({
   /** It runs checks that are not saved yet. Older agents do not send it. */
   trials: z.literal(true).exactOptional(),
   /**
-   * The features of checks that it knows (src/model/check/check-features.ts); a newer agent may have more.
-   * Older agents do not send it: they know none.
+   * The features of checks that it knows (src/model/check/check-features.ts); a newer agent may
+   * have more. Older agents do not send it: they know none.
    */
   features: boundedList(z.string().max(60), MAX_FEATURES).exactOptional(),
 });
@@ -148,11 +148,11 @@ export const pollResponseSchema = z.object({
   remove: boundedList(id, MAX_REMOVALS),
   runs: boundedList(oneOffEnvelope, MAX_ONE_OFFS),
   /**
-   * One-offs that the agent has and that a user cancelled, until it reports them done. Older services do
-   * not send it; older agents ignore it and complete the runs.
+   * One-offs that the agent has and that a user cancelled, until it reports them done. Older
+   * services do not send it; older agents ignore it and complete the runs.
    */
   cancelledRuns: boundedList(id, MAX_ONE_OFFS).default([]),
-  /** All that the agent has and has not reported. Older services do not send it. */
+  /** All trials that the agent has and has not reported. Older services do not send it. */
   trials: boundedList(trialEnvelope, MAX_TRIALS).default([]),
   /** Poll at once with this marker for the next page. null on the last page. */
   nextPage: pageMarker.nullable(),

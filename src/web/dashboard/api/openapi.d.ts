@@ -6977,7 +6977,7 @@ export interface components {
             /** @description The URL of the packet capture; null or omitted if there is none. */
             pcapDataUrl: string | null;
             /**
-             * @description The way to the target, recorded after a failure; null if it was not.
+             * @description The route to the target, recorded after a failure; null if it was not.
              * @default null
              */
             traceroute: components["schemas"]["Traceroute"] | null;
@@ -8482,7 +8482,7 @@ export interface components {
             /** @description The URL of the packet capture; null or omitted if there is none. */
             pcapDataUrl?: string;
             /**
-             * @description The way to the target, recorded after a failure; null if it was not.
+             * @description The route to the target, recorded after a failure; null if it was not.
              * @default null
              */
             traceroute: components["schemas"]["Traceroute"] | null;
@@ -8493,11 +8493,11 @@ export interface components {
                 /** @description What measured them: `kernel`, `event-loop` or `mixed`. */
                 clock: string;
             };
-            /** @description When each phase ended. Here only without a response, which has them otherwise. */
+            /** @description When each phase ended. Only without a response; otherwise in `response`. */
             timings?: components["schemas"]["HttpTimings"];
-            /** @description How long each phase took; they add up to the total within 1 ms. Here only without a response, which has them otherwise. */
+            /** @description How long each phase took; they add up to the total within 1 ms. Only without a response; otherwise in `response`. */
             timingPhases?: components["schemas"]["HttpTimingPhases"];
-            /** @description TLS of the last connection; null without it. Here only without a response, which has them otherwise. */
+            /** @description TLS of the last connection; null without it. Only without a response; otherwise in `response`. */
             tls?: components["schemas"]["TlsDetails"] | null;
             /**
              * @description The last connection at its end, by the kernel of the agent; null without one, omitted in results of older agents.
@@ -8985,7 +8985,7 @@ export interface components {
             /** @description The URL of the packet capture; null or omitted if there is none. */
             pcapDataUrl: string | null;
             /**
-             * @description The way to the target, recorded after a failure; null if it was not.
+             * @description The route to the target, recorded after a failure; null if it was not.
              * @default null
              */
             traceroute: components["schemas"]["Traceroute"] | null;
@@ -13595,7 +13595,7 @@ export interface components {
             /** @description The URL of the packet capture; null or omitted if there is none. */
             pcapDataUrl: string | null;
             /**
-             * @description The way to the target, recorded after a failure; null if it was not.
+             * @description The route to the target, recorded after a failure; null if it was not.
              * @default null
              */
             traceroute: components["schemas"]["Traceroute"] | null;
@@ -14405,11 +14405,11 @@ export interface components {
         Traceroute: {
             /** @description The host of the target. */
             hostname: string;
-            /** @description The address to which the way leads. */
+            /** @description The address of the target. */
             resolvedIp: string;
-            /** @description The steps of the way, as far as it was found. */
+            /** @description The hops of the route, as far as it was found. */
             hops: components["schemas"]["TracerouteHop"][];
-            /** @description Whether the way ends at the target. */
+            /** @description Whether the route reaches the target. */
             destinationReached: boolean;
             /** @description Why it ends before the target; null if it does not. */
             truncationReason: string | null;
