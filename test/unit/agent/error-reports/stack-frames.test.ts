@@ -111,13 +111,13 @@ describe('frames', () => {
     expect(told(stackOf(line, 'ok (/opt/vedette/dist/ok.js:1:1)'))).toEqual(['ok dist/ok.js:1:1']);
   });
 
-  it('are no lines of the message', () => {
+  it('include no lines of the message', () => {
     const message = 'got\n    at host.example.com (/opt/vedette/dist/a.js:1:1)';
     const stack = `Error: ${message}\n    at run (/opt/vedette/dist/b.js:2:2)`;
     expect(told(stack, message)).toEqual(['run dist/b.js:2:2']);
   });
 
-  it('are none of Node where the message was changed, and may be anything', () => {
+  it('exclude those of Node if the message was changed, which may contain anything', () => {
     const stack = stackOf('a (node:fs:1:1)', 'b (/opt/vedette/dist/b.js:2:2)');
     expect(told(stack, 'another')).toEqual(['b dist/b.js:2:2']);
   });
