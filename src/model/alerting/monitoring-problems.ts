@@ -78,7 +78,7 @@ export const PROBLEM_RULES: Readonly<Record<MonitoringProblem, ProblemRule>> = {
   },
   SLOTS_MISSED: {
     severity: 'critical',
-    // The window is long enough.
+    // `missedWindowMs` already spans several minutes.
     beginsAfterMs: 0,
     endsAfterMs: MINUTE_MS,
     begins: `More than ${percent(missedShare.begins)} of the slots of the location within ${missedWindowMs / MINUTE_MS} minutes, and at least ${missedSlots}, were not run. Slots of a silent location (\`location_silent\`) and those whose check was still running (\`previous_run_active\`) do not count.`,

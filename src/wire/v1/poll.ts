@@ -137,8 +137,9 @@ export const pollResponseSchema = z.object({
     variables: boundedList(variableSchema, MAX_VARIABLES).nullable().default(null),
     settings: locationSettingsSchema.nullable().default(null),
     /**
-     * Names of the account's secret variables that the service cannot decrypt, as of `variables`.
-     * Older services do not send it; for older agents these variables have no value either.
+     * Names of the account's secret variables that the service cannot decrypt, sent together with
+     * `variables`. Older services do not send it; for older agents these variables have no value
+     * either.
      */
     unreadableVariables: boundedList(variableSchema.shape.key, MAX_VARIABLES).default([]),
   }),

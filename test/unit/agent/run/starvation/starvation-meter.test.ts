@@ -20,7 +20,7 @@ function setUp() {
   return { clock, thread, meter };
 }
 
-it('is the larger of waiting for a CPU and lateness, never their sum', async () => {
+it('starvation is the larger of waiting for a CPU and lateness, never their sum', async () => {
   const { clock, thread, meter } = setUp();
   const attempt = meter.begin();
   await clock.stall(320);
@@ -44,7 +44,7 @@ it('sums pauses that are each too short to matter', async () => {
   meter.end();
 });
 
-it('counts only time lost during the attempt', async () => {
+it('starvation counts only time lost during the attempt', async () => {
   const { clock, thread, meter } = setUp();
   const before = meter.begin();
   await clock.stall(520);
@@ -90,7 +90,7 @@ it('counts starvation after the end of a time that the kernel measured as uncert
   meter.end();
 });
 
-it('is never more uncertain than starved', async () => {
+it('an attempt is never more uncertain than starved', async () => {
   const { clock, meter } = setUp();
   const attempt = meter.begin();
   await clock.advance(50);
@@ -100,7 +100,7 @@ it('is never more uncertain than starved', async () => {
   meter.end();
 });
 
-it('is uncertain by slow readings of the clocks, even if the agent is not starved', async () => {
+it('an attempt is uncertain by slow readings of the clocks, even if the agent is not starved', async () => {
   const { clock, meter } = setUp();
   const attempt = meter.begin();
   await clock.advance(50);
