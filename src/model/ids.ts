@@ -4,7 +4,7 @@ import { STORED_CHECK_TYPES } from './enums.ts';
 /** The id of a check: a UUID, or a slug that a user chose. */
 export const CHECK_ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$/;
 
-/** Names that paths of the API have instead of an id: `/v1/checks/url` lists the checks of a type. */
+/** Names in paths of the API in place of an id: `/v1/checks/url` lists the checks of a type. */
 export const RESERVED_CHECK_IDS: readonly string[] = [
   ...STORED_CHECK_TYPES.map((type) => type.toLowerCase()),
   'heartbeats',
@@ -22,7 +22,7 @@ export function isReservedCheckId(id: string): boolean {
   return RESERVED.has(id.toLowerCase());
 }
 
-/** An id like a reserved one, which a check can have. */
+/** An id that a check can have: the given one, with a suffix if it is reserved. */
 export function freeCheckId(id: string): string {
   return isReservedCheckId(id) ? `${id}-check` : id;
 }
@@ -62,12 +62,12 @@ export function resultIdOf(sequenceId: string, attempt: number): string {
   return stableId('result', sequenceId, attempt);
 }
 
-/** The same name at the same result is the same artifact, sent once or again. */
+/** An artifact that is sent again has the same id: its name is unique in its result. */
 export function artifactIdOf(resultId: string, name: string): string {
   return stableId('artifact', resultId, name);
 }
 
-/** `[uU][rR][lL]` of `url`. */
+/** `[uU][rR][lL]` for `url`. */
 function inAnyCase(name: string): string {
   return [...name].map((letter) => `[${letter}${letter.toUpperCase()}]`).join('');
 }

@@ -22,7 +22,10 @@ export function fileEntryOf(logicalId: string): FileEntryName {
     : { file: logicalId.slice(0, slash), id: logicalId.slice(slash + 1) };
 }
 
-/** The field by which `vedette apply` finds what it made: src/service/README.md, "Checks as a file: `vedette apply`". */
+/**
+ * The field by which `vedette apply` finds the resources that it created: src/service/README.md,
+ * "Checks as a file: `vedette apply`".
+ */
 export const logicalIdField = z
   .string()
   .refine((text) => LOGICAL_ID.test(text), {

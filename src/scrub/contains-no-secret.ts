@@ -9,8 +9,8 @@ const MAX_CHARS = 16_384;
  * Whether no text in a value contains a secret; false if that is uncertain. Searches all texts at
  * once: most results contain no secret, and a hundred searches of short texts take much longer.
  *
- * @param records names of fields whose field names are also searched, as checks or targets chose
- *   them
+ * @param records names of fields that are records: their keys, which checks or targets chose, are
+ *   searched, too
  */
 export function containsNoSecret(
   value: unknown,

@@ -71,7 +71,7 @@ export function mapDeepTexts<T>(
   return any(value, 0) as T;
 }
 
-/** False for byte arrays and for objects with their own JSON form, such as dates. */
+/** False for byte arrays, and for objects with their own JSON form, such as dates. */
 function hasPlainFields(value: object): boolean {
   if ('toJSON' in value && typeof value.toJSON === 'function') return false;
   return !ArrayBuffer.isView(value);

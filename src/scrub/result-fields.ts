@@ -4,10 +4,11 @@ import { NO_SECRETS, type Scrubber } from './scrubber.ts';
 
 /**
  * Fields of a result that are not scrubbed: values of a closed list, values that the agent makes,
- * and identifiers of results, checks, locations and files. There, a word that is also a secret
- * (`info`, `IPv4`) is not one. Every other text is scrubbed.
+ * and identifiers of results, checks, locations and files. In these fields, a word that equals a
+ * secret (`info`, `IPv4`) does not disclose it. Every other text is scrubbed.
  *
- * Does not apply in headers and parameters of requests and responses: others chose their names.
+ * Does not apply to headers and parameters of requests and responses: checks and targets chose
+ * their names.
  */
 export const RESULT_FIELDS_KEPT: ReadonlySet<string> = new Set([
   // The result itself.

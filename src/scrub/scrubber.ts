@@ -18,7 +18,7 @@ export { isMaskable } from './maskable.ts';
  * confirms only a complete guess. Parts are masked only in texts of a target: secret-parts.ts.
  */
 export interface Scrubber {
-  /** True without secrets: everything stays unchanged. */
+  /** True if there are no secrets: everything stays unchanged. */
   readonly isIdle: boolean;
   /** Synchronous, for short texts: some 10 ns per byte, 100 ns if nearly all bytes are escapes. */
   text(text: string): string;
@@ -35,6 +35,7 @@ export interface Scrubber {
    * into a JSON string.
    */
   json(line: string): string;
+  /** Whether a text contains a secret, in any of the forms that are masked. */
   holdsKnown(text: string): boolean;
   /** Yields every few milliseconds. Returns the same object if it contains no secret. */
   bytes(bytes: Uint8Array): Promise<Uint8Array>;

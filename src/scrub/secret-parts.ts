@@ -2,7 +2,7 @@ import { MASK } from '../model/credentials/mask.ts';
 
 /** Shorter parts of a secret are not masked: many texts contain them by chance. */
 export const MIN_PART_CHARS = 8;
-/** For all forms together; the index takes 8 to 16 bytes per character. */
+/** The limit for all forms together; the index takes 8 to 16 bytes per character. */
 export const MAX_INDEXED_CHARS = 1_000_000;
 /** The builder yields after this many. */
 const CHARS_A_STEP = 20_000;
@@ -13,9 +13,9 @@ const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(?:([^/?#]*)@)?[^/?#]*(.*)$/is;
 /**
  * Masks parts of secrets, of at least MIN_PART_CHARS characters, anywhere in a text.
  *
- * A mask confirms that a part is right, so with guesses a secret could be found piece by piece.
- * Therefore this applies only to texts from a target, and only to secrets that the same attempt
- * sent to it: a target that did not receive a secret can only show guesses.
+ * A mask confirms a correct guess of a part, so a secret could be guessed piece by piece. Therefore
+ * parts are masked only in texts from a target, and only parts of secrets that the same attempt
+ * sent to it: a target that did not receive a secret can only return guesses.
  */
 export interface PartMask {
   /** One mask for parts that touch or overlap. Returns the same text if there are none. */

@@ -24,7 +24,7 @@ export const PLAN_FEATURES = {
 } as const;
 export type PlanFeature = keyof typeof PLAN_FEATURES;
 
-/** No check has more, so this is no limit. */
+/** No check can have more locations, so a plan with this maximum does not limit them. */
 export const MAX_LOCATIONS_PER_CHECK = 1_000;
 
 const optionalOf = <Name extends string, Schema extends z.ZodType>(

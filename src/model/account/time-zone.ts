@@ -14,8 +14,8 @@ export const timeZoneSchema = z
   );
 
 /**
- * A time with its offset: `2026-01-31T13:00:00.000+01:00 (Europe/Berlin)`. In UTC, and in a zone that this
- * Node does not know, as ISO 8601 in UTC.
+ * A time with its offset: `2026-01-31T13:00:00.000+01:00 (Europe/Berlin)`. For UTC, and for a zone
+ * that this Node does not know, the text is ISO 8601 in UTC.
  */
 export function zonedTime(epochMs: number, timeZone: string): string {
   const utc = new Date(epochMs).toISOString();
@@ -26,9 +26,10 @@ export function zonedTime(epochMs: number, timeZone: string): string {
 }
 
 /**
- * When it is that full hour of a day next, after the given time; epoch milliseconds. If the clocks skip that
- * hour, as much later as they are set forward; if they repeat it, the first of the two. In a zone that this
- * Node does not know, as in UTC.
+ * The next time after `afterMs` at which clocks in the zone show that full hour; epoch
+ * milliseconds. If the clocks skip the hour, the result is later by as much as they are set
+ * forward; if they repeat it, the result is the first of the two. A zone that this Node does not
+ * know counts as UTC.
  *
  * @param hour 0 to 23
  */
@@ -38,10 +39,11 @@ export function nextHourInZone(afterMs: number, hour: number, timeZone: string):
   const localMs = afterMs + offsetAt(afterMs);
   const todayMs = Math.floor(localMs / DAY_MS) * DAY_MS + hour * HOUR_MS;
   const instantOf = (wallMs: number): number => {
-    // No zone is a day ahead of UTC or behind it, so a change of the clocks near that time is in between.
+    // No zone is a day ahead of UTC or behind it: a change of the clocks near that time is in
+    // between.
     const [before, after] = [offsetAt(wallMs - DAY_MS), offsetAt(wallMs + DAY_MS)];
     const first = wallMs - Math.max(before, after);
-    // Where clocks skip the time, neither offset leads to it, and the later one is as it would be without a change.
+    // If the clocks skip the time, neither offset leads to it: the smaller one gives a later time.
     return offsetAt(first) === Math.max(before, after) ? first : wallMs - Math.min(before, after);
   };
   const atMs = instantOf(todayMs);
@@ -61,7 +63,7 @@ function formatOf(timeZone: string): Intl.DateTimeFormat {
   return new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' });
 }
 
-/** What the zone is ahead of UTC at that time. */
+/** The offset of the zone from UTC at that time, in milliseconds; positive east of Greenwich. */
 function offsetMsOf(epochMs: number, timeZone: string): number {
   const parts = formatOf(timeZone).formatToParts(epochMs);
   const text = parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';

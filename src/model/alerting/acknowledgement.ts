@@ -32,7 +32,7 @@ export interface Acknowledgeable {
   readonly condition: Condition;
   /** The condition that somebody acknowledged since the check last passed; null for none. */
   readonly acknowledged: UnhealthyCondition | null;
-  /** null if subscribers got no notice of a problem, or by an earlier release. */
+  /** null if subscribers got no notice of a problem, or if an earlier release wrote the state. */
   readonly wait: AcknowledgementWait | null;
 }
 
@@ -68,7 +68,7 @@ export function isTaken(state: Knowledge & Pick<Acknowledgeable, 'acknowledged'>
   return isAcknowledged({ ...state, condition: knownCondition(state) });
 }
 
-/** Whether it is an acknowledgement by the same one. */
+/** Whether the acknowledgement is by this user, key or channel. */
 export function isAcknowledgedBy(
   acknowledgement: Acknowledgement | null,
   { kind, id }: Acknowledger,
@@ -87,10 +87,10 @@ export function waitAfterNotice(
 }
 
 /**
- * When the escalation step is due, epoch milliseconds; null for never: the problem is acknowledged or was escalated, or
- * there is no step.
+ * When the escalation step is due, in epoch milliseconds; null if it never is: the problem is
+ * acknowledged or was escalated, or there is no step.
  *
- * @param afterMs minutes of the step in milliseconds; null without a step
+ * @param afterMs how long the alert waits for an acknowledgement; null without a step
  */
 export function escalationDueAtMs(state: Acknowledgeable, afterMs: number | null): number | null {
   const { condition, wait } = state;

@@ -10,10 +10,9 @@ export interface AlertSettingsSources {
 }
 
 /**
- * The settings that apply to a check (src/service/README.md, "Alerts": the group's before the
- * check's own, those before the account's). A group with settings decides for its checks: its own
- * settings apply or, where it uses the global ones, the account's. Without a group, or where the
- * group has no settings, the check decides in the same way.
+ * The settings that apply to a check (src/service/README.md, "Alerts"). A group with settings
+ * decides for its checks: its own settings apply, or the account's if it uses the global ones.
+ * Without a group, or if the group has no settings, the check decides in the same way.
  */
 export function settingsInForce(sources: AlertSettingsSources): AlertSettings | null {
   if (sources.group !== null) return sources.groupUsesGlobal ? sources.account : sources.group;

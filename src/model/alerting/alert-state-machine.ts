@@ -29,13 +29,13 @@ import { reminderDueAtMs } from './reminders.ts';
 const POSTPONED_MS = MINUTE_MS;
 
 /**
- * The alert state of a check. Where it is not passing:
+ * The alert state of a check. If it is not passing:
  *
  * | `notified` | `startedSilenced` | subscribers |
  * |---|---|---|
  * | null | false | get a notice once the problem has lasted to the threshold |
  * | degraded, failing | false | got a notice of this state; may get reminders and the recovery |
- * | any | true | got no notice of the condition, which began in silence: they get one after the silence |
+ * | any | true | got no notice, as the condition began in silence: they get one after the silence |
  */
 export interface AlertState extends Acknowledgeable {
   readonly condition: Condition;
@@ -46,7 +46,7 @@ export interface AlertState extends Acknowledgeable {
   readonly sinceMs: number;
   /** Slots in a row in the condition; not counted while it is passing. */
   readonly runs: number;
-  /** The last slot that is one of them. */
+  /** The last slot that `runs` counts; epoch milliseconds. */
   readonly countedMs: number;
   readonly verdicts: readonly LocationVerdict[];
   /** When the last notice or reminder was sent; epoch milliseconds. */
@@ -54,11 +54,14 @@ export interface AlertState extends Acknowledgeable {
   /** How many reminders were sent since the last notice. */
   readonly reminders: number;
   /**
-   * Since when a notice of the condition waits for the checks that this one depends on; epoch milliseconds.
-   * Left out where none waits.
+   * Since when a notice of the condition waits for the checks that this one depends on; epoch
+   * milliseconds. Left out if none waits.
    */
   readonly heldAtMs?: number;
-  /** The slot that ended its last failure; epoch milliseconds. Left out without one, and by earlier releases. */
+  /**
+   * The slot that ended its last failure; epoch milliseconds. Left out if it never failed, and by
+   * earlier releases.
+   */
   readonly failureEndedMs?: number;
 }
 
@@ -78,8 +81,8 @@ export const NEVER_RUN: AlertState = {
 
 /**
  * - `none`: the check depends on no other.
- * - `briefly`: no check that it depends on is known to fail. A notice waits PARENTS_GRACE_MS, in case the failure of
- *   one is about to be found and sent.
+ * - `briefly`: no check that it depends on is known to fail. A notice waits PARENTS_GRACE_MS, in
+ *   case one of them is about to be found failing.
  * - `held`: one of them fails, or failed at the time of the run.
  */
 export type Hold = 'none' | 'briefly' | 'held';
@@ -93,7 +96,7 @@ export interface AlertContext {
   readonly rules: AlertRules;
   /** null if locations rotate, or there is only one. */
   readonly parallel: ParallelLocations | null;
-  /** Where locations rotate: how far behind the others a run may be and still count, else 0. */
+  /** If locations rotate: how far behind the others a run may be and still count; otherwise 0. */
   readonly rotationLagMs: number;
   /** Nothing is sent: the check is muted, silenced or paused. */
   readonly isSilenced: boolean;
@@ -101,7 +104,7 @@ export interface AlertContext {
   readonly hold?: Hold;
   /** Until when a notice is held; epoch milliseconds. null (the default): not known. */
   readonly holdUntilMs?: number | null;
-  /** A heartbeat: no further run shows that its problem lasts, only that it has ended. Default: false. */
+  /** A heartbeat: runs show only that a problem has ended, not that it lasts. Default: false. */
   readonly isObservedOnce?: boolean;
   /** Now; epoch milliseconds. */
   readonly atMs: number;
@@ -109,7 +112,7 @@ export interface AlertContext {
 
 export interface AlertStep {
   readonly state: AlertState;
-  /** NO_ALERT where no notice is sent. */
+  /** NO_ALERT if no notice is sent. */
   readonly alert: AlertType;
   /** 0 for the first notice, else the number of the reminder. */
   readonly reminder: number;
@@ -122,15 +125,16 @@ export interface AlertStep {
  * "Alerts").
  *
  * - From passing, the threshold must be reached first. The alert is that of the step that reaches
- *   it, therefore a REMAIN where that is not the first run.
+ *   it, therefore a REMAIN if that is not the first run.
  * - Between degraded and failing there is no threshold.
- * - Where locations rotate and a newer run elsewhere has passed, a problem in an older run does not
- *   begin a row: it is sent only where one run is enough.
- * - A recovery is sent only where the problem was sent, and from the state that was last sent.
- * - A notice of a problem that is held is sent by the first run that is not, or by `afterTime`. Recoveries
- *   are never held.
- * - A problem that begins in silence, or gets worse or better in it, is sent by the first run after it that still
- *   has it, where the threshold is reached; that of a heartbeat by `afterTime`. What ends in silence is not sent.
+ * - If locations rotate and a newer run elsewhere has passed, a problem in an older run does not
+ *   start a count of runs: it is sent only if one run is enough.
+ * - A recovery is sent only if the problem was sent, and from the condition that was last sent.
+ * - A held notice is sent by the first run at which nothing holds it any more, or by `afterTime`.
+ *   Recoveries are never held.
+ * - If a problem begins, gets worse or gets better in silence, the first run after the silence
+ *   sends it, provided that it still lasts and the threshold is reached. For a heartbeat,
+ *   `afterTime` sends it. A problem that ends in silence is never sent.
  *
  * @returns null if the run does not count: it is too late, or the check no longer runs there
  */
@@ -178,7 +182,7 @@ function remaining(before: AlertState, verdict: LocationVerdict, context: AlertC
   return notice(state, alertOfUnsent(state), context);
 }
 
-/** The alert for a condition without a notice so far: because of the threshold, or because it is held. */
+/** The alert for a condition of which no notice was sent yet. */
 function alertOfUnsent({ condition, notified, heldAtMs }: AlertState): AlertType {
   const before = heldAtMs === undefined ? condition : 'passing';
   return ALERT_OF_STEP[notified ?? before][condition];
@@ -246,7 +250,8 @@ export function afterTime(before: AlertState, context: AlertContext): AlertStep 
 }
 
 /**
- * Takes the escalation step if it is due. It waits in silence, and while a check that this one depends on fails.
+ * Takes the escalation step if it is due. It waits in silence, and while a check that this one
+ * depends on fails.
  *
  * @returns null if the step is not taken now
  */
@@ -281,7 +286,7 @@ export function acknowledge(
   return quiet({ ...before, acknowledged }, context);
 }
 
-/** Undoes the acknowledgement: the next reminder and the escalation are due as if the alert were sent now. */
+/** Undoes the acknowledgement: reminders and escalation are due as if the alert were sent now. */
 export function unacknowledge(before: AlertState, context: AlertContext): AlertStep {
   const { atMs } = context;
   const wait = before.wait === null ? null : { ...before.wait, sinceMs: atMs };
@@ -310,14 +315,14 @@ function heldDueAtMs(heldAtMs: number, { atMs, holdUntilMs = null }: AlertContex
   return holdUntilMs === null ? nextMs : Math.min(nextMs, Math.max(atMs, holdUntilMs));
 }
 
-/** The state without a notice that waits for other checks or for the end of a silence. */
+/** The state, but no notice waits for other checks or for the end of a silence any more. */
 export function withNothingUnsent({ heldAtMs: _, ...state }: AlertState): AlertState {
   return { ...state, startedSilenced: false };
 }
 
 /**
- * In silence, postpones the notice to the next run, or that of a heartbeat by a minute. A notice that is held waits
- * until the checks that this one depends on pass.
+ * Sends the notice, unless it has to wait: in silence for the next run (for a heartbeat, for a
+ * minute), and if it is held, until the checks that this one depends on pass.
  */
 function notice(before: AlertState, alert: AlertType, context: AlertContext): AlertStep {
   const { condition } = before;

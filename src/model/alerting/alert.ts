@@ -16,8 +16,8 @@ export const ALERT_TYPES = [
 export type AlertType = (typeof ALERT_TYPES)[number];
 
 /**
- * What a notice reports: an alert of a check, its acknowledgement or the undoing of that, that a private location is
- * silent or no longer silent, or a problem of monitoring itself or its end.
+ * What a notice reports: an alert of a check, its acknowledgement or the undoing of that, a private
+ * location that is silent or no longer silent, or a problem of monitoring itself or its end.
  */
 export const NOTICE_TYPES = [
   ...ALERT_TYPES,
@@ -36,7 +36,8 @@ export type Condition = (typeof CONDITIONS)[number];
 export type UnhealthyCondition = Exclude<Condition, 'passing'>;
 
 /**
- * The table of src/service/README.md, "Alerts": the alert that a change from one condition to the next can cause.
+ * The alert that a change from one condition to the next can cause: the table of
+ * src/service/README.md, "Alerts".
  */
 export const ALERT_OF_STEP = {
   passing: { passing: 'NO_ALERT', degraded: 'ALERT_DEGRADED', failing: 'ALERT_FAILURE' },

@@ -3,7 +3,7 @@ import { DAY_MS } from '../time-units.ts';
 /** The largest number of days before expiry that a notice can be configured for. */
 export const MAX_THRESHOLD_DAYS = 30;
 
-/** The certificate of a check that expires first, as the last notice to subscribers gave it. */
+/** The certificate that the last notice to subscribers reported. */
 export interface NotifiedExpiry {
   /** Epoch milliseconds, within a day. */
   readonly endsAtMs: number;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { channelName, webAddress } from './channel-fields.ts';
 
-/** The configurations of e-mail, webhook, Slack and SMS channels. Those of services are in service-channels.ts. */
+/** The configurations of e-mail, webhook, Slack and SMS channels; see also service-channels.ts. */
 
 const WEBHOOK_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
 

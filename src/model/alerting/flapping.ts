@@ -1,7 +1,9 @@
 import { HOUR_MS, MINUTE_MS } from '../time-units.ts';
 import type { UnhealthyCondition } from './alert.ts';
 
-/** More alerts than these within the window are flapping: src/service/README.md, "Flapping". */
+/**
+ * A check with more alerts than this within the window flaps: src/service/README.md, "Flapping".
+ */
 const MAX_ALERTS = 5;
 const WINDOW_MS = 30 * MINUTE_MS;
 const WINDOW_PERIODS = 10;
@@ -31,18 +33,25 @@ export function flappingWindowMs(periodMs: number): number {
   return Math.min(MAX_WINDOW_MS, Math.max(WINDOW_MS, WINDOW_PERIODS * periodMs));
 }
 
-/** When a flapping check is calm if it does not change before; epoch milliseconds, null if it does not flap. */
+/**
+ * When a flapping check is calm, unless it changes before; epoch milliseconds. null if it does not
+ * flap.
+ */
 export function calmAtMs({ alertsMs, started }: Flapping, windowMs: number): number | null {
   const lastMs = alertsMs.at(-1);
   return started === null || lastMs === undefined ? null : lastMs + CALM_PART * windowMs;
 }
 
-/** - `given`: it is sent. - `started`: the check flaps from now on. - `withheld`: it flaps already. */
+/**
+ * - `given`: the alert is sent.
+ * - `started`: the check flaps from now on.
+ * - `withheld`: the check flaps already.
+ */
 type FlappingStep = 'given' | 'started' | 'withheld';
 
 /**
- * Counts an alert that begins or ends a problem. An alert that changes a problem is not counted. If it reports a worse
- * condition than the notice of the flapping, that notice is sent again.
+ * Counts an alert that begins or ends a problem; an alert that changes a problem is not counted. If
+ * the alert reports a worse condition than the notice of the flapping, that notice is sent again.
  *
  * @param as the condition that the alert reports, or whose end it reports
  * @param atMs now; epoch milliseconds

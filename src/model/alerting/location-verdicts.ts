@@ -19,16 +19,17 @@ export interface ParallelLocations {
 }
 
 /**
- * The latest verdicts with one more. Of two with the same slot and location, the worse counts.
+ * Adds a verdict to the latest ones. If there are two for the same slot and location, the worse one
+ * counts.
  *
- * Where locations rotate, one with long runs (retries) is behind the others with each of its slots,
- * and would never count if every run older than the newest were late. Therefore a run is late only
- * against its own location, or when it is older than any run may be.
+ * If locations rotate, a location with long runs (retries) is behind the others with each of its
+ * slots, and would never count if every run older than the newest were late. Therefore a run is
+ * late only if it is older than the latest run of its own location, or older than any run may be.
  *
- * @param rotationLagMs where locations rotate, how much older than the newest of other locations a
- *   run may be; 0 where there is one location
- * @returns null if it changes nothing: it is older than the latest of its location, or too old
- *   to count; or its location is no longer one of the check's
+ * @param rotationLagMs if locations rotate, how much older than the newest run of other locations a
+ *   run may be; 0 if there is one location
+ * @returns null if the verdict changes nothing: it is older than the latest of its location, or too
+ *   old to count, or the check no longer runs in its location
  */
 export function withVerdict(
   before: readonly LocationVerdict[],
@@ -54,7 +55,7 @@ export function withVerdict(
   return [...others, mergedWith(own, verdict)];
 }
 
-/** Whether another location is ahead, where locations rotate. */
+/** Whether locations rotate and another one is ahead. */
 export function isBehind(
   verdicts: readonly LocationVerdict[],
   verdict: LocationVerdict,
@@ -76,8 +77,8 @@ function mergedWith(same: readonly LocationVerdict[], verdict: LocationVerdict):
 }
 
 /**
- * The condition of the check by the last verdicts of its locations. With a percentage set, it is
- * failing when that share fails, and degraded when that share is degraded or fails.
+ * The condition of the check by the last verdicts of its locations. If a percentage is set, the
+ * check fails when that share fails, and is degraded when that share is degraded or fails.
  */
 export function conditionOver(
   verdicts: readonly LocationVerdict[],
@@ -88,8 +89,8 @@ export function conditionOver(
 }
 
 /**
- * The condition of the check after a run, where locations rotate: that of the newest slot. A run of
- * an older slot can make it worse, never better: the newer runs show whether the problem lasts.
+ * The condition of the check after a run if locations rotate: that of the newest slot. A run of an
+ * older slot can make it worse, never better: the newer runs show whether the problem lasts.
  *
  * @param verdicts including `verdict`
  */
@@ -105,8 +106,11 @@ export function conditionAfterRotation(
 }
 
 /**
- * The slot that counts as one more in that condition: the newest since `countedMs`, where enough
- * locations reported it again. A slot counts once, in however many locations it fails.
+ * The slot to count as one more in that condition: the newest since `countedMs`, provided that
+ * enough locations reported the condition again. A slot counts once, in however many locations it
+ * fails.
+ *
+ * @returns epoch milliseconds; null if no slot counts
  */
 export function slotToCount(
   verdicts: readonly LocationVerdict[],

@@ -14,7 +14,7 @@ export const MONITORING_PROBLEMS = [
 ] as const;
 export type MonitoringProblem = (typeof MONITORING_PROBLEMS)[number];
 
-/** The types of the notices of ends of problems. */
+/** The type of the notice that a problem has ended. */
 export type MonitoringProblemEnd = `${MonitoringProblem}_RECOVERY`;
 export const MONITORING_PROBLEM_ENDS: readonly MonitoringProblemEnd[] =
   MONITORING_PROBLEMS.map(endOfProblem);
@@ -24,12 +24,12 @@ export function endOfProblem(problem: MonitoringProblem): MonitoringProblemEnd {
 }
 
 /**
- * A problem begins at the first value and ends at the second. A value in between neither begins nor ends it.
+ * A problem begins beyond the first value and ends at the second. A value in between does neither.
  */
 export const PROBLEM_LIMITS = {
-  /** Milliseconds that the clock of an agent is ahead of the service's or behind it: more than. */
+  /** The difference between the clocks of an agent and the service, in milliseconds: more than. */
   clockMs: { begins: 2_000, ends: 1_000 },
-  /** Milliseconds that the oldest record at an agent has waited: more than. */
+  /** How long the oldest record at an agent has waited, in milliseconds: more than. */
   waitingMs: { begins: 5 * MINUTE_MS, ends: MINUTE_MS },
   /** The share of a location's slots in `missedWindowMs` that were not run: more than, from 0 to 1. */
   missedShare: { begins: 0.1, ends: 0.05 },
@@ -78,7 +78,7 @@ export const PROBLEM_RULES: Readonly<Record<MonitoringProblem, ProblemRule>> = {
   },
   SLOTS_MISSED: {
     severity: 'critical',
-    // The window is long enough.
+    // `missedWindowMs` already spans several minutes.
     beginsAfterMs: 0,
     endsAfterMs: MINUTE_MS,
     begins: `More than ${percent(missedShare.begins)} of the slots of the location within ${missedWindowMs / MINUTE_MS} minutes, and at least ${missedSlots}, were not run. Slots of a silent location (\`location_silent\`) and those whose check was still running (\`previous_run_active\`) do not count.`,

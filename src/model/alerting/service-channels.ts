@@ -3,9 +3,10 @@ import { channelName, webAddress } from './channel-fields.ts';
 
 /**
  * Channels that send to a chat, a push service or an incident service in its own format:
- * src/service/README.md, "Chats, push and incident services". This table is the only place that lists their fields:
- * the API, the check file, the form of the dashboard and the documents are generated from it. The adapters that write
- * the notifications are in src/service/alerts/senders/adapters.
+ * src/service/README.md, "Chats, push and incident services". This table is the only place that
+ * lists their fields: the API, the check file, the form of the dashboard and the documents are
+ * generated from it. The adapters that write the notifications are in
+ * src/service/alerts/senders/adapters.
  */
 export const SERVICE_CHANNEL_TYPES = [
   'TEAMS',

@@ -1,8 +1,9 @@
 import { LONGEST_RUN_MS } from '../check/retry.ts';
 
 /**
- * How long the verdict of a location counts: a period and the longest duration of a run, by which one location can be
- * behind the others with the same slot. Therefore a location that stops reporting does not delay a recovery.
+ * How long the verdict of a location counts: a period, and the longest duration of a run, by which
+ * one location can be behind the others with the same slot. The verdict of a location that has
+ * stopped reporting expires then, so that it does not delay a recovery for ever.
  *
  * @returns milliseconds
  */

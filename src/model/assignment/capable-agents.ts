@@ -1,7 +1,7 @@
 import { type CheckFeature, featuresNeededBy } from '../check/check-features.ts';
 import type { FamilyChoice, RunnableCheckType } from '../enums.ts';
 
-/** What the assignment depends on, of a live agent. */
+/** The properties of a live agent that the assignment of checks depends on. */
 export interface AssignableAgent {
   readonly id: string;
   /** Runs at once, 1 or more: the agent's weight. */
@@ -16,17 +16,18 @@ export interface AssignableAgent {
   };
 }
 
-/** What the assignment depends on, of a check. */
+/** The properties of a check that its assignment depends on. */
 export interface AssignableCheck {
   readonly id: string;
   readonly checkType: RunnableCheckType;
   readonly ipFamily: FamilyChoice;
-  /** Those that its agent must have. */
+  /** The features that its agent must have. */
   readonly features: readonly CheckFeature[];
 }
 
 /**
- * A DNS check may ask a server of either family.
+ * The properties of a check for its assignment. A DNS check has no `ipFamily`: every agent that
+ * supports its type can run it, as with IPv4.
  *
  * @param group of the check; null if it has none
  */
@@ -50,7 +51,10 @@ export type IncapableReason =
   | 'feature_not_supported'
   | 'ipv6_not_available'
   | 'icmp_not_permitted';
-/** Why no agent of a location has a check. The last: it names more private locations than can take turns. */
+/**
+ * Why no agent of a location has a check. `too_many_locations`: the check names more private
+ * locations than can run its slots in rotation.
+ */
 export type UnassignedReason = IncapableReason | 'too_many_locations';
 
 export type Capable =
@@ -61,9 +65,10 @@ export type Capable =
     };
 
 /**
- * Which of the agents can run checks of this kind. An agent without a route to IPv6 runs IPv6 checks
- * over IPv4 (src/model/README.md, "What passes and what fails"), so it gets them, and those that may use
- * any family, only if no other agent can. A check that must pass over both goes to none of those agents.
+ * Which of the agents can run checks of this kind. An agent without a route to IPv6 runs checks for
+ * IPv6 over IPv4 (src/model/README.md, "Address families"), so it gets these, and those that may
+ * use any family, only if no other agent can. It never gets a check that must pass over both
+ * families.
  */
 export function capableAgents(
   { checkType, ipFamily, features }: Omit<AssignableCheck, 'id'>,

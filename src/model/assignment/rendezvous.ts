@@ -110,7 +110,7 @@ function hashOf(text: string): TextHash {
   return { high: finish(high), low: finish(low ^ high) };
 }
 
-/** A number in (0, 1) with 53 bits, for a pair; another order gives another number. */
+/** A number in (0, 1) with 53 bits for a pair. Its order matters. */
 function drawOf(first: TextHash, second: TextHash): number {
   const high = finish(first.high ^ Math.imul(second.high, HIGH_STEP));
   const low = finish(first.low + Math.imul(second.low ^ high, LOW_STEP));

@@ -23,7 +23,9 @@ const RESERVED_NOTE = `A service refuses new checks and heartbeats with the id $
 const CHECK_ENTRY_ID = id.describe(`The id of the check. ${RESERVED_NOTE}`);
 const HEARTBEAT_ENTRY_ID = id.describe(`The id of the heartbeat. ${RESERVED_NOTE}`);
 
-/** What a file may write otherwise than the API: an entry of the file instead of an id of the service. */
+/**
+ * Fields that a file writes differently: they may name an entry of the file instead of an API id.
+ */
 const REFERENCES = {
   groupId: z
     .union([z.string().min(1), z.number()])
@@ -43,7 +45,7 @@ const REFERENCES = {
             .string()
             .min(1)
             .describe(
-              'The channel by its name: of an email channel the address, of a Slack channel the host.',
+              'The name of the channel: of an email channel its address, of a Slack channel its host.',
             ),
         }),
       ]),
@@ -65,9 +67,9 @@ const clientCertificate = z.strictObject({
 });
 
 /**
- * The JSON Schema (draft 7, which editors know best) of a check file, made from the schemas by which
- * files are read. It accepts every valid file. What no JSON Schema can say, such as a rule between
- * two fields, only `vedette validate` finds.
+ * The JSON Schema (draft 7, which editors know best) of a check file, made from the schemas with
+ * which files are read. It accepts every valid file. Only `vedette validate` checks what a JSON
+ * Schema cannot express, such as a rule between two fields.
  */
 export function checkFileSchema(): JsonSchema {
   const checks = RUNNABLE_CHECK_TYPES.map((type) => {
@@ -106,7 +108,7 @@ export function checkFileSchema(): JsonSchema {
       escalationStep: {
         ...jsonOf(fileEscalationSchema.nullable()),
         description:
-          'To which channels, and after how many minutes, alerts of the account are escalated that nobody acknowledges; null for no escalation. If omitted, the stored step does not change.',
+          'The channels to which alerts of the account are escalated if nobody acknowledges them, and after how many minutes; null for no escalation. If omitted, the stored step does not change.',
       },
       alertChannels: byType('type', channels, 'channel'),
       ...Object.fromEntries(
@@ -167,7 +169,7 @@ function jsonOf(schema: z.core.$ZodType): JsonSchema {
     io: 'input',
     target: 'draft-7',
     override: ({ zodSchema, jsonSchema }) => {
-      // A pattern for what is converted to lower case first would refuse capitals.
+      // The value is converted to lower case first: the pattern would refuse capitals.
       const checks = zodSchema._zod.def.checks ?? [];
       if (checks.some(({ _zod }) => _zod.def.check === 'overwrite')) delete jsonSchema.pattern;
     },
@@ -214,7 +216,7 @@ function refOf(definition: string): string {
   return `#/definitions/${definition}`;
 }
 
-/** Parts a form from which of its fields, and of those merged with defaults, are required. */
+/** Separates a form from its required fields, including those inside of MERGED_FIELDS. */
 function withoutRequired(whole: JsonSchema): {
   readonly form: JsonSchema;
   readonly required: JsonSchema;
@@ -247,7 +249,7 @@ function propertiesOf({ properties = {} }: JsonSchema): Properties {
   return properties as Properties;
 }
 
-/** The object that a value must be, if it may also be null. */
+/** The schema of the object in a schema that also allows null. */
 function objectIn(schema: JsonSchema): JsonSchema {
   return schema.anyOf?.find((one) => one.properties !== undefined) ?? schema;
 }
@@ -258,7 +260,7 @@ function replacedObject(schema: JsonSchema, object: JsonSchema): JsonSchema {
   return { ...schema, anyOf };
 }
 
-/** The fields of all types, each as any of the types has it. */
+/** The fields of all check types; each accepts what any of the types accepts. */
 function defaultsForm(forms: readonly JsonSchema[]): JsonSchema {
   const { id: _, ...fields } = unionOf(forms);
   const kept = Object.entries(fields).filter(([key]) => !WITHOUT_DEFAULT.includes(key));

@@ -1,4 +1,4 @@
-/** The fields of a check that its `defaults` are merged with key by key; all others are replaced completely. */
+/** Fields into which `defaults` are merged key by key; a check replaces all others completely. */
 export const MERGED_FIELDS = ['request', 'retryStrategy', 'alertSettings'] as const;
 export type MergedField = (typeof MERGED_FIELDS)[number];
 

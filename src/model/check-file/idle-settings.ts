@@ -1,9 +1,9 @@
 import { decidesStatus } from '../check/assertions/assertion.ts';
 import type { Section } from './sections.ts';
 
-/** A setting that a file gives and that does nothing there. */
+/** A setting in a check file that has no effect. */
 export interface IdleSetting {
-  /** From the entry. */
+  /** Inside the entry. */
   readonly path: readonly string[];
   /** Follows `has no effect: `. */
   readonly why: string;
@@ -13,9 +13,9 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** An entry of a check file. */
 export interface EntrySettings {
-  /** As it is written, for a check with the defaults of the file. */
+  /** As it is written; for a check, with the `defaults` of the file. */
   readonly given: Fields;
-  /** With every default filled in. */
+  /** With every default of the schema filled in. */
   readonly inForce: Fields;
 }
 
@@ -23,7 +23,7 @@ interface Rule {
   readonly path: readonly string[];
   readonly isIdle: (entry: EntrySettings) => boolean;
   readonly why: string;
-  /** Whether each value does nothing, also one that switches the setting off. */
+  /** Whether the rule also applies to values that switch the setting off. Default: false. */
   readonly anyValue?: boolean;
 }
 
@@ -152,7 +152,7 @@ const CHECKS: readonly Rule[] = [
   },
   {
     path: ['runParallel'],
-    // Those of a group may be more.
+    // A group may have more locations.
     isIdle: ({ given, inForce }) =>
       !isSet(given.groupId) &&
       lengthOf(inForce.privateLocations) + lengthOf(inForce.locations) <= 1,
@@ -205,7 +205,7 @@ const OF_SECTIONS: Readonly<Record<Section, readonly Rule[]>> = {
   ],
 };
 
-/** What a valid entry gives and does nothing, in the order of the rules. */
+/** The settings of a valid entry that have no effect, in the order of the rules. */
 export function idleSettings(
   kind: Section | 'checks',
   entry: EntrySettings,
@@ -216,7 +216,7 @@ export function idleSettings(
     const isGiven = anyValue ? value !== undefined : isSet(value);
     return isGiven && isIdle(entry) ? [{ path, why }] : [];
   });
-  // What is inside of one that does nothing says nothing more.
+  // A setting inside one without effect would be reported twice.
   return idle.filter(({ path }) => !idle.some((other) => isInside(path, other.path)));
 }
 
@@ -224,7 +224,7 @@ function isInside(path: readonly string[], other: readonly string[]): boolean {
   return path.length > other.length && other.every((step, index) => path[index] === step);
 }
 
-/** Those of a valid check. */
+/** The assertions of a valid check. */
 function assertionsOf(
   entry: EntrySettings,
 ): readonly { readonly source: string; readonly comparison: string }[] {

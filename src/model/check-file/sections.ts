@@ -50,7 +50,7 @@ export function entrySchemaOf(section: Section, type: unknown): z.ZodObject | nu
   return shape?.[1] ?? null;
 }
 
-/** Fields of the API that an entry does not have, each with what the file has in its place. */
+/** Fields of the API that an entry does not have, each with what to write in its place. */
 export function replacedFields(section: Section): ReadonlyMap<string, string> {
   const replaced = new Map([['logicalId', 'is the id of the entry: leave it out']]);
   if (section === 'alertChannels') {
@@ -65,14 +65,14 @@ export interface FileEntry {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The fields of a check that name other entries, where they do: in place of those of the check. */
+/** The fields of a check that name other entries of the file; they replace the check's own. */
 export interface CheckReferences {
   readonly groupId?: string;
   /** All of them; some may have the number or the name of a channel that is not in the file. */
   readonly alertChannelSubscriptions?: readonly NamedSubscription[];
 }
 
-/** `alertChannelName` is what people know a channel by: `channelNameOf`. */
+/** `alertChannelName` is a name as `channelNameOf` returns it. */
 export type NamedSubscription = { readonly activated: boolean } & (
   | { readonly alertChannelId: string | number }
   | { readonly alertChannelName: string }
@@ -107,7 +107,7 @@ export interface FileResources {
   readonly sections: Readonly<Record<Section, readonly FileEntry[]>>;
   /** By check id. */
   readonly references: ReadonlyMap<string, CheckReferences>;
-  /** null for none; left out if the file leaves it to the service. */
+  /** null for no escalation; left out if the file has none, so that the service keeps its own. */
   readonly escalationStep?: FileEscalation | null;
 }
 

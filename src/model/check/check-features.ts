@@ -16,15 +16,15 @@ type CheckType = keyof Requests;
 
 interface AnyFeature {
   readonly checkTypes: readonly string[];
-  /** A field of its request. */
+  /** A field of the request. */
   readonly field?: string;
-  /** Fields of the check itself, and of its group. */
+  /** Fields of the check itself and of its group. */
   readonly sharedFields?: readonly string[];
-  /** Of each entry of lists of its request. */
+  /** Fields with patterns, in each entry of a list of the request. */
   readonly patternFields?: readonly (readonly [list: string, field: string])[];
-  /** A value of a field of entries of a list of its request. */
+  /** A value of a field, in any entry of a list of the request. */
   readonly listValue?: readonly [list: string, field: string, value: string];
-  /** Of the check itself. */
+  /** A field of the check itself. */
   readonly ownField?: string;
   readonly unused?: readonly unknown[];
   readonly used?: unknown;
@@ -54,23 +54,23 @@ interface OwnField {
   readonly used: number;
 }
 
-/** Patterns in entries of lists of the request, of which one begins with flags. */
+/** Patterns in lists of the request: an agent must know the feature if one begins with flags. */
 interface PatternFields {
   readonly checkTypes: readonly CheckType[];
   readonly patternFields: readonly (readonly [list: 'assertions' | 'steps', field: string])[];
 }
 
-/** A value in entries of a list of the request. */
+/** A value in a list of the request: an agent must know the feature if any entry has it. */
 interface ListValue {
   readonly checkTypes: readonly CheckType[];
   readonly listValue: readonly [list: 'assertions', field: string, value: string];
 }
 
 /**
- * What an agent must know to run a check that uses it. Agents leave out fields that they do not know:
- * without the TLS of a TCP check, for example, they would connect in plain text and report that it passed. So a
- * field that changes the verdict is listed here when it is added, and so is a new value of a field: agents
- * refuse a check with a value that they do not know.
+ * Features that an agent must know to run a check that uses them. Agents leave out fields that they
+ * do not know: without the TLS of a TCP check, for example, they would connect in plain text and
+ * report that it passed. Therefore list a new field here if it changes the verdict, and a new value
+ * of any field: agents refuse a check with a value that they do not know.
  */
 export const CHECK_FEATURES = {
   TCP_TLS: { checkTypes: ['TCP'], field: 'tls', unused: ['OFF'] },
@@ -121,7 +121,7 @@ export const CHECK_FEATURE_NAMES = Object.keys(CHECK_FEATURES) as readonly Check
 /**
  * The features that an agent must have to run a check.
  *
- * @param check its request may lack fields: a stored one lacks those that were added after it was saved
+ * @param check its request may lack fields that were added after it was stored
  * @param group of the check; null if it has none
  */
 export function featuresNeededBy(

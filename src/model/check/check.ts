@@ -90,7 +90,7 @@ export const commonFields = {
     .nullable()
     .default(null)
     .describe(
-      'The position of the check in its group. A run of the group makes its checks in this order.',
+      'The position of the check in its group. If the group is run, its checks run in this order.',
     ),
   runtimeId: z
     .enum(RUNTIME_IDS)
@@ -260,7 +260,7 @@ export const checkBodySchema = z.preprocess(
 /** A check with its id and every default filled in: what is scheduled and run. */
 export type Check = CheckBody & {
   readonly id: string;
-  /** In place of its script fields: with those of its group, and of the snippets of a service. */
+  /** Replaces its script fields: includes the scripts of its group, and the code of snippets. */
   readonly scripts?: CheckScripts;
 };
 export type CheckOf<Type extends Check['checkType']> = Extract<Check, { checkType: Type }>;

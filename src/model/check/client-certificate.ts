@@ -4,8 +4,8 @@ import { z } from 'zod';
 /** A client certificate and the hosts it is sent to (src/model/README.md, "The check file"). */
 export interface ClientCertificate {
   /**
-   * A domain or an IP address without scheme and port; `*.` at the start of a domain matches one label, as
-   * in certificates.
+   * A domain or an IP address without scheme and port; `*.` at the start of a domain matches one
+   * label, as in certificates.
    */
   readonly host: string;
   /** PEM text, like the key and the CA. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** The most checks that one check may depend on. */
 const MAX_PARENTS = 10;
 
-/** The checks whose failure makes the alerts of a check wait: src/service/README.md, "Dependencies". */
+/** The checks whose failure delays the alerts of a check: src/service/README.md, "Dependencies". */
 export const dependsOnField = z
   .array(z.string().min(1).max(100))
   .max(MAX_PARENTS)
@@ -16,15 +16,15 @@ export const dependsOnField = z
 /** A check with the ids of those that it depends on. */
 interface Dependent {
   readonly id: string;
-  /** Left out where an older release wrote it. */
+  /** Left out if an older release wrote the check. */
   readonly dependsOn?: readonly string[];
 }
 
 /**
- * The checks in levels: each depends only on checks of earlier levels, and on others. In a level the order
- * stays.
+ * Sorts checks into levels: each check depends only on checks of earlier levels, and on checks that
+ * are not given. Within a level, checks keep their order.
  *
- * @returns `inCycles`: those that depend on themselves through others, or on such; they are in no level
+ * @returns `inCycles`: the checks of cycles, and those that depend on them; they are in no level
  */
 export function dependencyLevels<Check extends Dependent>(
   checks: readonly Check[],
@@ -53,7 +53,10 @@ export function dependencyLevels<Check extends Dependent>(
   return { levels, inCycles: [...waitsFor.keys()] };
 }
 
-/** The ids of checks of which each depends on the next, and the last on the first; empty if there are none. */
+/**
+ * The ids of one cycle: each check depends on the next, the last on the first. Empty if there is
+ * none.
+ */
 export function cycleIn(checks: readonly Dependent[]): readonly string[] {
   if (checks.every(({ dependsOn = [] }) => dependsOn.length === 0)) return [];
   const { inCycles } = dependencyLevels(checks);

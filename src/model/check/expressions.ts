@@ -7,7 +7,9 @@ const MAX_DEPTH = 1000;
 
 const environment = new JSONPathEnvironment({ maxRecursionDepth: MAX_DEPTH });
 
-/** What a pattern begins with to have flags; each letter once. Valid in no pattern of ECMAScript. */
+/**
+ * The flags that may be at the start of a pattern, as `(?im)`. No pattern of ECMAScript begins so.
+ */
 export const PATTERN_FLAGS = 'imsu';
 const FLAGS = new RegExp(`^\\(\\?([${PATTERN_FLAGS}]+)\\)`);
 const OTHER_FLAGS = /^\(\?[A-Za-z-]+\)/;

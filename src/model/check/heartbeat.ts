@@ -31,7 +31,7 @@ export const rhythmFields = {
 
 type RhythmInput = z.output<z.ZodObject<typeof rhythmFields>>;
 
-/** Checks amounts with their units; the fields reject amounts that no unit allows. */
+/** Validates amounts with their units; the fields reject amounts that no unit allows. */
 function limits(given: RhythmInput, context: z.RefinementCtx): void {
   const { periodMs, graceMs } = rhythmOf(given);
   const { period, grace } = given;

@@ -29,7 +29,7 @@ export const SCRIPT_FIELD_NAMES = [
   'teardownSnippetId',
 ] as const satisfies readonly (keyof ScriptFields)[];
 
-/** A script is given in one way. */
+/** A setup or teardown script is given as text or as a snippet, not as both. */
 export function scriptRules(fields: ScriptFields, context: z.RefinementCtx): void {
   const refuse = (path: keyof ScriptFields, other: keyof ScriptFields): void => {
     const message = `must be null if ${other} is given: a script is given in one way`;
@@ -71,7 +71,7 @@ export function scriptsOf(check: WithScripts): CheckScripts {
   return { setup: own(check.setupScript), teardown: own(check.teardownScript) };
 }
 
-/** Whether an agent runs scripts for a check; for one of any type. */
+/** Whether an agent runs scripts for a check, which may be of any type. */
 export function hasScripts(check: WithScripts & { readonly checkType: string }): boolean {
   const { setup, teardown } = scriptsOf(check);
   return setup.length + teardown.length > 0;

@@ -41,7 +41,7 @@ export function basicSecretPart({ username, password }: Fields): SecretPart | nu
   return typeof username === 'string' && username !== '' ? 'username' : null;
 }
 
-/** The secrets that an `auth` has, of any form. */
+/** The names of the secrets in an `auth`, which may have any form. */
 export function authSecrets(auth: Fields): readonly string[] {
   return SECRET_AUTH_FIELDS.filter((name) => typeof auth[name] === 'string' && auth[name] !== '');
 }
@@ -50,15 +50,15 @@ function authField(name: string): CredentialField {
   return { id: `request.auth.${name}`, path: ['auth', name] };
 }
 
-/** Whether the id of a stored secret belongs to such a field, not to a variable. */
+/** Whether the id of a stored secret is that of a credential field, not that of a variable. */
 export function isCredentialId(id: string): boolean {
   return id.startsWith('request.');
 }
 
 /**
- * The request with these fields mapped, including empty texts and templates.
+ * The request with its credential fields mapped, including empty texts and templates.
  *
- * @param request of a check of any type, and of any form: bodies of other releases have others
+ * @param request of a check of any type; it may have any form, as bodies of other releases differ
  */
 export function mapCredentials<R>(
   request: R,
@@ -93,7 +93,7 @@ export function mapCredentials<R>(
   return mapped as R;
 }
 
-/** By index, the headers whose values are credentials. */
+/** The headers whose values are credentials, by their index. */
 export function headerFields(headers: readonly unknown[]): ReadonlyMap<number, CredentialField> {
   const counts = new Map<string, number>();
   const fields = new Map<number, CredentialField>();
@@ -109,7 +109,7 @@ export function headerFields(headers: readonly unknown[]): ReadonlyMap<number, C
   return fields;
 }
 
-/** The texts of these fields by their ids. */
+/** The texts of the credential fields by their ids. */
 export function credentialTexts(request: unknown): ReadonlyMap<string, string> {
   const texts = new Map<string, string>();
   mapCredentials(request, (text, { id }) => {

@@ -9,17 +9,17 @@ export interface CredentialTarget {
   /** Scheme, host and port, and other text that may change the host. */
   readonly address: string;
   readonly hostHeaders: readonly string[];
-  /** The same of the token endpoint, which receives the secret of a client; empty without one. */
+  /** The same for the token endpoint, which receives the client secret; empty without one. */
   readonly tokenAddress: string;
-  /** The variables in them. */
+  /** The variables that the fields above name. */
   readonly names: readonly string[];
 }
 
 const WRITTEN_OUT = /^(https?:)[/\\]{2,}([^/?#\\]*)/i;
-/** The URL parser removes them. */
+/** Characters that the URL parser removes. */
 const LEFT_OUT = /[\t\n\r]/g;
 
-/** @param hiddenSecret the value that a mask in the URL replaces: a template in it counts, too */
+/** @param hiddenSecret the value that a mask in the URL replaces: its variables count, too */
 export function targetOf(request: unknown, hiddenSecret: string | null = null): CredentialTarget {
   if (!isFields(request)) return { address: '', hostHeaders: [], tokenAddress: '', names: [] };
   const { url, headers, auth } = request;
@@ -37,7 +37,7 @@ function unmasked(url: string, hidden: string | null): string {
 
 /**
  * Scheme, host and port. A raw template before the host may contain a slash that ends the host
- * there: with any template before it, user and password count, too. Where a variable contains the
+ * there: with any template before it, user and password count, too. If a variable contains the
  * scheme, the whole URL counts, because the end of its host is unknown.
  */
 function addressOf(url: string): string {

@@ -9,8 +9,8 @@ const SCHEME =
 const SEPARATORS = /[\s:;,]/g;
 
 /**
- * Whether answers hide the text of a credential's field. They show empty texts and
- * placeholders (`{{TOKEN}}`, `Bearer {{TOKEN}}`): the secret is elsewhere.
+ * Whether responses mask the text of a credential field. They show empty texts and placeholders
+ * (`{{TOKEN}}`, `Bearer {{TOKEN}}`): the secret is elsewhere.
  */
 export function isCredential(text: string): boolean {
   const template = compileTemplate(text);

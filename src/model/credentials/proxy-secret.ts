@@ -5,13 +5,13 @@ import { mapUrlSecret, urlSecretOf } from './url-secret.ts';
 const NOTHING_HIDDEN = `must not contain ${MASK} except as the password, or as the user if there is no password`;
 const PARTIAL = `must not have ${MASK} beside other text: send ${MASK} alone to keep the stored password or user, or send the whole new one`;
 
-/** The URL of a location's proxy as answers show it. No templates are filled in there. */
+/** The URL of a location's proxy as responses show it. It contains no templates. */
 export function maskProxyUrl(proxyUrl: string): string {
   return mapUrlSecret(proxyUrl, () => MASK);
 }
 
 /**
- * Fills in the stored secret where an update sends it back masked.
+ * Fills in the stored secret if an update sends it back masked.
  *
  * @param given of any form: the model of locations finds what else is wrong with it
  * @param before as it is stored; its mask replaces the secret, which is stored encrypted

@@ -16,7 +16,7 @@ const SENSITIVE_WORDS: ReadonlySet<string> = new Set([
   'sessionid',
 ]);
 
-/** For names in one word: AccessToken, ClientSecret, XApiKey. */
+/** For names written as one word: AccessToken, ClientSecret, XApiKey. */
 const SENSITIVE_ENDS = /(token|secret|password|(access|api|auth)key)$/;
 
 /**

@@ -1,6 +1,6 @@
 import { MASK } from './mask.ts';
 
-/** The URL parser removes them. */
+/** Characters that the URL parser removes. */
 const LEFT_OUT = /[\t\n\r]/g;
 
 /**
@@ -18,7 +18,7 @@ export interface UrlSecret {
   readonly part: SecretPart;
   /** As it is written in the URL. */
   readonly text: string;
-  /** The user name where there is a password, else empty. */
+  /** The user name if there is a password, otherwise empty. */
   readonly username: string;
 }
 
@@ -27,7 +27,7 @@ export function urlSecretOf(text: string): UrlSecret | null {
   return partsOf(text)?.secret ?? null;
 }
 
-/** The URL with another secret; the same text where it has none. */
+/** The URL with its secret mapped; the same text if it has none. */
 export function mapUrlSecret(
   text: string,
   map: (secret: string, part: SecretPart) => string,

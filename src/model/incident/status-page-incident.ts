@@ -74,8 +74,8 @@ export const SERVICE_STATES = [
 export type ServiceState = (typeof SERVICE_STATES)[number];
 
 /**
- * What readers of a page see of a service, by its open incidents, its checks and heartbeats, and maintenance:
- * src/service/README.md, "Conditions of services".
+ * What readers of a page see of a service. It depends on open incidents, checks, heartbeats and
+ * maintenance windows: src/service/README.md, "Conditions of services".
  */
 export type ServiceCondition = ServiceState | 'MAINTENANCE' | 'UNKNOWN';
 

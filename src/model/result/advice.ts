@@ -5,7 +5,7 @@ import { runResultOf } from './run-result.ts';
 
 /** Where a run failed or was too slow, and what to try first. */
 export interface Advice {
-  /** The phase in which it was seen, such as `dns` or `response`. */
+  /** The phase that failed or took too long, such as `dns` or `response`. */
   readonly phase: string;
   readonly advice: string;
 }

@@ -81,7 +81,7 @@ export const PHASES: Readonly<Record<RunnableCheckType, readonly Measure[]>> = {
 export interface Metric extends MeasureFacts {
   readonly name: string;
   readonly of: Measure | 'availability' | 'retries';
-  /** Over several runs. */
+  /** How the values of several runs are combined. */
   readonly aggregation: Aggregation;
   /** Whether the name has no suffix. */
   readonly isPlain: boolean;
@@ -166,13 +166,13 @@ export type RunStatus = (typeof RUN_STATUSES)[number];
 /** Minutes. */
 export const AGGREGATION_INTERVAL = { min: 1, max: 43_200 } as const;
 
-/** 1970-01-05, the first Monday (UTC) of all. */
+/** 1970-01-05 00:00 UTC, the first Monday after the epoch. */
 export const FIRST_MONDAY_MS = 4 * DAY_MS;
 
 /**
- * The window of a name now; `toMs` is exclusive. In UTC; weeks start on Monday. `last…` with a
- * number ends now, `this…` begins with the week or month and ends now, lastWeek and lastMonth are
- * the complete previous ones.
+ * The window that a name stands for at `nowMs`, in epoch milliseconds; `toMs` is exclusive. All in
+ * UTC; weeks start on Monday. `last…` with a number ends now, `this…` begins with the week or month
+ * and ends now, lastWeek and lastMonth are the complete previous ones.
  */
 export function quickRangeAt(
   range: QuickRange,

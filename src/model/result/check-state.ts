@@ -20,7 +20,7 @@ export type CheckState = (typeof CHECK_STATES)[number];
 export const UNKNOWN_REASONS = ['location_silent', 'no_result'] as const;
 export type UnknownReason = (typeof UNKNOWN_REASONS)[number];
 
-/** A state that runs can show, and a slot of such runs. */
+/** A state that a run, or a slot with its runs, can have. */
 export type RunState = Extract<CheckState, 'failing' | 'degraded' | 'passing'>;
 
 const STATE_OF_RUN: Readonly<Record<RunResult, RunState | null>> = {
@@ -31,7 +31,7 @@ const STATE_OF_RUN: Readonly<Record<RunResult, RunState | null>> = {
   cancelled: null,
 };
 
-/** null for a run that judges nothing: it was cancelled, or ended by a fault of the system. */
+/** null for a run without a verdict: it was cancelled, or ended by a fault of the agent. */
 export function stateOfRun(result: RunResult): RunState | null {
   return STATE_OF_RUN[result];
 }
@@ -44,8 +44,8 @@ export interface StateStretch {
 }
 
 /**
- * The state of the latest slot and of the slots before it. It needs no more: whatever arrives later,
- * the beginning of the current stretch follows from these.
+ * The state of the latest slot and of the slots before it. No more is needed to compute the
+ * beginning of the current stretch, whatever arrives later.
  */
 export interface StateHistory {
   readonly state: RunState;
@@ -64,8 +64,8 @@ export function sinceOf({ state, slotMs, before }: StateHistory): number {
  * The history after one more run. The state of a slot is the worst of its runs. The result depends
  * neither on the order of the runs nor on repetitions.
  *
- * @returns null if only the runs of all earlier slots can tell: the run is late, and it may interrupt or
- *   prolong the stretch before the latest slot
+ * @returns null if the history must be computed anew from all runs: the run is late, and it may
+ *   interrupt or prolong the stretch before the latest slot
  */
 export function withRun(
   history: StateHistory | null,

@@ -32,7 +32,7 @@ export const ERROR_CODES = {
   SCRIPT_FAILED: {
     phase: 'request',
     meaning:
-      'A setup or teardown script threw an error, waited for what never comes, or made a request that cannot be sent.',
+      'A setup or teardown script threw an error, waited for something that never happens, or made a request that cannot be sent.',
     advice:
       'The message names the script and its line. Log values, and try the script with `vedette run` or Try it of the dashboard.',
   },
@@ -226,7 +226,7 @@ export const ERROR_CODES = {
   STARTTLS_FAILED: {
     phase: 'tls',
     meaning:
-      'The server does not offer the upgrade to TLS, refused it, or did not keep to the protocol of it.',
+      'The server does not offer the upgrade to TLS, refused it, or violated the protocol of the upgrade.',
     advice:
       'The message contains what the server said: check that startTlsProtocol is the protocol of this port, and that TLS is enabled on the server.',
   },
@@ -366,7 +366,7 @@ export interface Failure {
   readonly code: ErrorCode;
   /** A sentence for users: the target, what happened, and how long it took. */
   readonly message: string;
-  /** What brought it about, if that is another failure; not part of results. */
+  /** The failure that caused this one, if there is one; not part of results. */
   readonly cause?: ErrorCode;
 }
 
@@ -388,8 +388,9 @@ const SETTINGS_AT_FAULT: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 ]);
 
 /**
- * Failures that say nothing about the target: settings of the operator prevented the attempt, a script
- * of the check failed, or a proxy or an authorization server that the settings name. They also fail a check with shouldFail, which would otherwise show a forbidden target as healthy.
+ * Failures that say nothing about the target: a setting prevented the attempt, or a script of the
+ * check, a proxy or an authorization server failed. They also fail a check with shouldFail, which
+ * would otherwise report a forbidden target as healthy.
  */
 export function isSettingsFault(code: ErrorCode): boolean {
   return SETTINGS_AT_FAULT.has(code);

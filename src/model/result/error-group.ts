@@ -3,7 +3,7 @@ import { stableId } from '../ids.ts';
 import { cleanErrorMessage, cutErrorMessage, errorHashOf } from './error-grouping.ts';
 import { type FailedResult, isFailure, rootMessageOf } from './failure-message.ts';
 
-/** The key of an error group: src/service/README.md, "Error groups and test sessions". */
+/** What identifies an error group: src/service/README.md, "Error groups and test sessions". */
 export interface ErrorFacts {
   /** The original message, its first MAX_ERROR_MESSAGE_CHARS; null if the result has none. */
   readonly rawErrorMessage: string | null;
@@ -28,12 +28,14 @@ export function errorFactsOf(result: FailedResult): ErrorFacts | null {
   };
 }
 
-/** The group of a check's failures with that hash. Every service computes the same. */
+/** The id of the group of a check's failures with that hash, the same in every service. */
 export function checkErrorGroupId(accountId: string, checkId: string, errorHash: string): string {
   return stableId('error-group', accountId, checkId, errorHash);
 }
 
-/** The same for test sessions: of a project, or of all sessions without one. */
+/**
+ * The same for test sessions: one group per project, and one for all sessions without a project.
+ */
 export function testSessionErrorGroupId(
   accountId: string,
   projectId: string | null,

@@ -43,8 +43,8 @@ const ASSERTION_RULES: readonly Rule[] = [
 
 /**
  * What differs from one occurrence of an error to the next, in order of precedence. Each pattern
- * can begin at few positions only, and then fails after a bounded number of steps, or at a position
- * that no other start passes again. Therefore all patterns take time in proportion to the text.
+ * can begin at few positions, and fails there after a bounded number of steps, or at a position
+ * that no other start reaches. Therefore all patterns take time in proportion to the text.
  */
 const TEXT_RULES: readonly Rule[] = [
   ...ASSERTION_RULES,
@@ -97,7 +97,7 @@ const WORD_RULES: readonly Rule[] = [
 
 interface Rules {
   readonly list: readonly Rule[];
-  /** Has a group for each of them. */
+  /** Matches any of the rules, with one group for each. */
   readonly any: RegExp;
 }
 

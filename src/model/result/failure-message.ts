@@ -60,8 +60,8 @@ export function rootMessageOf(result: FailedResult): string | null {
 const TOO_SLOW = 'The response time was over maxResponseTime';
 
 /**
- * The criterion or threshold that was not met, without an error or a failed assertion. A result
- * that failed although it meets the criterion is of a check with shouldFail.
+ * The criterion or threshold that was not met, for a failure without an error or failed assertion.
+ * If the result meets the criterion and failed nevertheless, its check has shouldFail.
  */
 function unmetOf(result: FailedResult): string | null {
   const { apiCheckResult, tcpCheckResult, dnsCheckResult, icmpCheckResult } = result;

@@ -36,7 +36,7 @@ export function reasonsOf(
   const isSaid = reasons.length > 0 && responseSummaryOf(result) === null;
   const failed = isSaid ? [] : (detail?.assertions ?? []).filter(({ error }) => error !== null);
   const criterion = ended === 'failed' ? unmetCriterion(result, check) : null;
-  // An assertion on the same value also contains it.
+  // A failed assertion on the status names the status, too.
   const judgesIt = failed.some(({ source }) => source === 'STATUS_CODE');
   if (criterion !== null && !judgesIt) reasons.push(criterion);
   reasons.push(...failed.slice(0, MAX_ASSERTIONS).map(({ error }) => error ?? ''));

@@ -1,6 +1,6 @@
 /**
- * One step of the way to a target (src/agent/README.md, "Evidence: traceroute and packet capture").
- * Times in milliseconds, with microseconds.
+ * One hop of the route to a target (src/agent/README.md, "Evidence: traceroute and packet
+ * capture"). Times in milliseconds, with microseconds.
  */
 export interface TracerouteHop {
   /** 1 for the first router. */
@@ -21,7 +21,7 @@ export interface TracerouteHop {
   readonly stdDevMs: number | null;
 }
 
-/** The way to a target, as far as it was found. */
+/** The route to a target, as far as it was found. */
 export interface Traceroute {
   readonly hostname: string;
   readonly resolvedIp: string;

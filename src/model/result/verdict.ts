@@ -50,9 +50,9 @@ export function verdictOf(check: Check, seen: Observation): Verdict {
 }
 
 /**
- * The verdict that several verdicts on one attempt agree on; null if they do not. An attempt that
- * fails for all of the times fails; it is too slow only if it is too slow for the last, which is
- * the shortest.
+ * The verdict on one attempt whose time is uncertain; null if the verdicts for its possible times
+ * differ. An attempt that fails for all of the times fails; it is too slow only if it is too slow
+ * for the last, which is the shortest.
  */
 export function commonVerdict(verdicts: readonly Verdict[]): Verdict | null {
   const last = verdicts.at(-1);

@@ -6,7 +6,7 @@ import { HOUR_MS, MINUTE_MS } from '../time-units.ts';
  * every check").
  */
 export const SUB_MINUTE_OFFSETS = [10, 20, 30] as const;
-/** Those of a check file without a service. */
+/** The same in a check file without a service. */
 export const FILE_SUB_MINUTE_OFFSETS: readonly number[] = [10, 15, 20, 30];
 
 /** The types that run every few seconds in every service. */
@@ -21,8 +21,8 @@ export function maxFrequencyOffset(frequency: Frequency): number {
 }
 
 /**
- * How far after the start of its period a check is due that has a frequencyOffset, in milliseconds. Its unit is
- * a tenth of a minute, above an hour an hour.
+ * The phase of a check with a frequencyOffset: milliseconds from the start of its period. The unit
+ * of the offset is 6 s, or an hour if the frequency is above 60.
  *
  * @param frequency minutes above 0
  */
@@ -39,9 +39,10 @@ export interface SubMinuteFields {
 }
 
 /**
- * Why a service refuses a valid check that runs every few seconds (src/model/README.md, "Checks that run
- * every few seconds"); null if it takes it, or if the check runs less often. Schemas do not contain this
- * rule: it is not for check files without a service, nor for what is stored.
+ * Why a service refuses a valid check that runs every few seconds (src/model/README.md, "Checks
+ * that run every few seconds"); null if it accepts the check, or if the check runs less often.
+ * Schemas do not contain this rule: it applies neither to check files without a service nor to
+ * stored checks.
  *
  * @param allowsAllTypes ALLOW_SUBMINUTE of the service
  */

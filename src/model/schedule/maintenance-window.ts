@@ -110,7 +110,7 @@ export function fieldsOfWindow({
   };
 }
 
-/** Conflicts between its fields; `message` reads on after the field's name. */
+/** Conflicts between the times of a window; `message` follows the name of the field. */
 export function windowProblems({
   startsAtMs,
   endsAtMs,
@@ -133,7 +133,9 @@ export function pauseOf(window: MaintenanceWindow): Pause | null {
   return { startsAtMs, endsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs, tags };
 }
 
-/** Which alerts it silences, as a pause; null if it silences none. */
+/**
+ * The checks whose alerts it silences, and when, in the form of a pause; null if there are none.
+ */
 export function silenceOf(window: MaintenanceWindow): Pause | null {
   const { startsAtMs, endsAtMs, repeatUnit, repeatInterval, repeatEndsAtMs } = window;
   if (!window.silenceAllAlerts && window.silenceAlertsTags.length === 0) return null;

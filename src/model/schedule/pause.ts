@@ -29,8 +29,7 @@ export type Pause = z.output<typeof pauseSchema>;
 
 /**
  * Whether a check with these tags, its own and its group's, skips a slot at the instant
- * (src/service/README.md, "Maintenance windows"). For many checks
- * `compilePauses` costs less.
+ * (src/service/README.md, "Maintenance windows"). For many checks, `compilePauses` costs less.
  */
 export function pausedAt(
   pauses: readonly Pause[],
@@ -84,7 +83,7 @@ export function compilePauses(pauses: readonly Pause[]): CompiledPauses {
       else ofTag.push(recurrence);
     }
   }
-  /** By those of a check's tags that any pause names, in one text. */
+  /** Keyed by the tags of a check that any pause names, joined to one text. */
   const cached = new Map<string, PauseTimes>();
   return {
     timesFor(tags) {

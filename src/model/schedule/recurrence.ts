@@ -25,7 +25,7 @@ export interface TimeSpan {
 }
 
 const UNIT_DAYS = { DAY: 1, WEEK: 7 } as const;
-/** From a day of one month to the same of the next. */
+/** The most days from a day of one month to the same day of the next. */
 const LONGEST_MONTH_DAYS = 31;
 
 /** Whether the instant is inside an occurrence. Constant time, however old the first one is. */
@@ -51,7 +51,7 @@ export function spanAt(recurrence: Recurrence, instantMs: number): TimeSpan {
 }
 
 /**
- * The end of its last occurrence, epoch milliseconds. Infinity for one that never ends.
+ * The end of the last occurrence in epoch milliseconds; Infinity if the recurrence never ends.
  */
 export function overAt(recurrence: Recurrence): number {
   const last = lastNumber(recurrence);
@@ -60,7 +60,7 @@ export function overAt(recurrence: Recurrence): number {
   return startOf(recurrence, last) + recurrence.endsAtMs - recurrence.startsAtMs;
 }
 
-/** The same times, as one long occurrence where each lasts until the next one has begun. */
+/** The same times; as one long occurrence if each one lasts until the next one has begun. */
 export function mergedRecurrence(recurrence: Recurrence): Recurrence {
   const { startsAtMs, endsAtMs, repeatUnit, repeatInterval } = recurrence;
   if (repeatInterval === null || lastNumber(recurrence) < 0) return recurrence;

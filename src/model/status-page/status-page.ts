@@ -6,7 +6,7 @@ import { repeatedField } from '../repeated-field.ts';
 
 const MAX_CARDS = 100;
 const MAX_CARD_SERVICES = 100;
-/** On all cards of a page: a list of pages contains all of them. */
+/** The limit for all cards of a page together: a list of pages contains all of their services. */
 const MAX_PAGE_SERVICES = 1000;
 
 const name = z.string().min(1).max(255);
@@ -29,8 +29,8 @@ function namedOnce(item: z.ZodType<string>, what: string) {
 }
 
 /**
- * The writable fields of a service, a monitored component as readers of a page know it. The rule between
- * fields is in `serviceProblems`.
+ * The writable fields of a service, a monitored component as readers of a page know it. The rule
+ * between fields is in `serviceProblems`.
  */
 export const statusPageServiceSchema = z.strictObject({
   name: name.describe('The name of the service.'),
@@ -71,7 +71,7 @@ export const statusPageServiceSchema = z.strictObject({
 });
 export type StatusPageService = z.infer<typeof statusPageServiceSchema>;
 
-/** Conflicts between its fields; `message` reads on after the field's name. */
+/** Conflicts between the fields of a service; `message` follows the name of the field. */
 export function serviceProblems({
   failureRule,
   failureLocations,
@@ -288,7 +288,7 @@ export const statusPageSchema = z.strictObject({
 });
 export type StatusPage = z.infer<typeof statusPageSchema>;
 
-/** What is known of a page beside its cards; of its password only whether there is one. */
+/** The fields of a page without its cards and its password, which is never read back. */
 export type StatusPageFields = Omit<StatusPage, 'cards' | 'password'>;
 
 const fileCard = z.strictObject({
@@ -299,8 +299,8 @@ const fileCard = z.strictObject({
 const { password: _, ...fileFields } = pageFields;
 
 /**
- * A status page in a check file, which names services by their ids in the file. Has no password: each
- * apply would set it anew, which signs out all readers.
+ * A status page in a check file, which names services by their ids in the file. It has no password:
+ * each apply would set it anew, which signs out all readers.
  */
 export const fileStatusPageSchema = z.strictObject({
   ...fileFields,

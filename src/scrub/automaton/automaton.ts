@@ -100,5 +100,5 @@ class Branches {
   }
 }
 
-/** Without patterns. */
+/** An automaton without patterns, for searches that are not in use. */
 export const NO_AUTOMATON = new Automaton(1, 1);

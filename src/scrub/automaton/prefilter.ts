@@ -1,5 +1,5 @@
 const HASH = 0x9e3779b1;
-/** One of so many bits is set, which is the rate of false positives. */
+/** One of this many bits is set, so this is also the rate of false positives. */
 const SPARSENESS = 256;
 const MIN_BITS = 12;
 const MAX_BITS = 22;

@@ -19,9 +19,9 @@ const WORK = 100;
 const PHASES = [0, 1, 2, 3];
 
 /**
- * The other decoding of an escaped base64 digit, in which its marker stands before the digits by
- * chance: `%2Bc3F1ZWFr` is `+c3F1ZWFr`, or a percent sign and `2Bc3F1ZWFr`. Searches digits that
- * begin in the escape, up to LOOK_AHEAD_BYTES.
+ * The other decoding of an escaped base64 digit, in which its marker is an ordinary character that
+ * precedes digits by chance: `%2Bc3F1ZWFr` is `+c3F1ZWFr`, or a percent sign and `2Bc3F1ZWFr`.
+ * Searches digits that begin in the escape, up to LOOK_AHEAD_BYTES.
  */
 export class AlternateDecoding {
   readonly #window: Window;
@@ -40,9 +40,9 @@ export class AlternateDecoding {
   }
 
   /**
-   * Reports only matches that begin in the escape, and what extends them (a longer secret with the
-   * same beginning). The main decoding finds the others, without the beginnings of secrets that
-   * this one reports at its limit.
+   * Reports only matches that begin in the escape, and longer matches with the same beginning. The
+   * main decoding finds all others; it does not report the cut secrets that this decoding reports
+   * at its limit.
    */
   found(from: number, to: number, report: OnMatch): void {
     if (from >= this.#escapeEnd && from > this.#reportedTo) return;

@@ -2,7 +2,7 @@ import type { OnMatch, Scanner } from '../search/window.ts';
 import { PhaseStream } from './phase-stream.ts';
 
 const START_SIZE = 256;
-/** Digits per search. */
+/** Digits that are collected before they are searched. */
 const BLOCK_DIGITS = 4096;
 /** Searched digits that are retained for a phase that begins later. */
 const KEPT_DIGITS = 32;
@@ -104,7 +104,7 @@ export class DigitRun {
     }
     const needed = this.#firstNeeded();
     const dropped = needed - this.#first;
-    // Not each time: dropping moves the rest.
+    // Not after each block, as dropping moves the rest of the digits.
     if (dropped < this.#count / 2) return;
     this.#digits.copyWithin(0, dropped, this.#count);
     this.#froms.copyWithin(0, dropped, this.#count);

@@ -138,7 +138,7 @@ export class HexSearch {
     if (isEscapePair(last, prefilter.hasSpace)) this.#probe.sawEscape(phase, digits, this.#at);
   }
 
-  /** The text is at its end. */
+  /** Called at the end of the text. */
   finish(): void {
     if (this.#run.isOn) this.#run.finish(this.#window.isCut);
     this.#digits = 0;

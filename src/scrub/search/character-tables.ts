@@ -11,7 +11,7 @@ export const HEX_VALUES: Uint8Array = new Uint8Array(256).fill(16);
 export const BASE64_VALUES: Uint8Array = new Uint8Array(256).fill(64);
 /** 1 for the bytes that begin an escape, except `+`. */
 export const IS_MARKER: Uint8Array = new Uint8Array(256);
-/** The same, with 2 for `+`. */
+/** The same, and 2 for `+`. */
 export const MARKER_KINDS: Uint8Array = new Uint8Array(256);
 /** The bytes that may follow a marker in an escape: one bit per marker. */
 const FOLLOWS = new Uint8Array(256);

@@ -4,7 +4,7 @@ import { MAX_ESCAPE_BYTES } from './window.ts';
 const POSITIONS = 128;
 /** For a decoding without a mask. */
 export const NOT_MASKED = -0x40000000;
-/** Per position. If there are more, those with the shortest partial match are dropped. */
+/** The limit per position. Beyond it, decodings with the shortest partial match are dropped. */
 const MAX_DECODINGS = 16;
 
 /**
@@ -12,7 +12,7 @@ const MAX_DECODINGS = 16;
  * escape, or the next byte.
  */
 export class Decodings {
-  /** At all positions. */
+  /** The number of decodings at all positions. */
   count = 0;
   /** States of the automaton. */
   readonly states = new Int32Array(POSITIONS * MAX_DECODINGS);

@@ -12,7 +12,7 @@ const SLICE_BYTES = 1024;
 /** Decided bytes that are retained: an escape may begin before a mask. */
 const LOOK_BACK_BYTES = 256;
 const START_BYTES = 512;
-/** Fewer bytes are not dropped. */
+/** The least that is dropped at once, as dropping moves the rest of the bytes. */
 const MIN_DROP_BYTES = 8192;
 
 /** Finds secrets in all their forms: plain, escaped, in base64 and in hexadecimal. */

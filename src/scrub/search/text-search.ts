@@ -222,7 +222,7 @@ export class TextSearch {
         }
         const depth = automaton.depths[escaped] ?? 0;
         if (depth === 0) continue;
-        // Most do not begin a secret.
+        // Most alternatives do not begin a secret: tests that before it stores a history.
         if (depth < KNOWN_BYTES && histories.isPlainFrom(history, decoded + size - depth)) {
           mayBegin ??= this.#escapedPrefilter.mayHaveEscapeAt(at);
           if (!mayBegin) continue;

@@ -11,7 +11,9 @@ const MEDIA_TYPE =
 /** Begins an upload or resumes one: the same (resultId, name, sha256) is the same upload. */
 export const artifactBeginSchema = z.object({
   resultId: id,
-  /** Check of the result: artifacts may come before the result, and results are found by check. */
+  /**
+   * The check of the result: artifacts may come before the result, and results are found by check.
+   */
   checkId: id,
   name: z.string().max(128).regex(ARTIFACT_NAME, 'must be a plain file name'),
   contentType: z.string().max(400).regex(MEDIA_TYPE, 'must be a media type'),
@@ -60,8 +62,8 @@ const part = z.object({
 export type ArtifactPart = z.output<typeof part>;
 
 /**
- * The parts that are still missing; none if only the completion is. After 404 or 409 to a part,
- * the upload no longer exists: begin again.
+ * The parts that are still missing; none if only the completion is missing. After 404 or 409 to a
+ * part, the upload no longer exists: begin again.
  */
 export const artifactUploadSchema = z.object({
   uploadId: id,

@@ -33,9 +33,9 @@ export const assignmentEnvelope = z.object({
   slots: rotationRuleSchema,
   check: checkBody,
   /**
-   * Epoch milliseconds up to which another agent reports the slots, or of the first assignment where
-   * there was no other; null if that is unknown. The agent reports the slots after it, past ones
-   * as missed. An agent that ran the check before ignores it.
+   * Epoch milliseconds up to which another agent reports the slots, or of the first assignment if
+   * there was no other agent; null if that is unknown. The agent reports the slots after it, past
+   * ones as missed. An agent that ran the check before ignores it.
    */
   answeredUntil: instant.nullable().default(null),
   /** Tags of the check's group; pauses apply by them, too. */
@@ -59,11 +59,14 @@ export const oneOffEnvelope = z.object({
   sequenceId: id,
   /** Epoch milliseconds of the service's clock; null for at once. */
   notBefore: instant.nullable(),
-  /** From then on it must not be started: the service has withdrawn it. */
+  /** Epoch milliseconds of the service's clock. From then on it is withdrawn: do not start it. */
   notAfter: instant,
   /** Retries made before it; 0 for a first attempt. */
   retriesMade: z.int().min(0).max(MAX_RETRIES),
-  /** Start of the run's first attempt, from which maxDurationSeconds counts; null for a first one. */
+  /**
+   * Epoch milliseconds of the start of the run's first attempt, from which maxDurationSeconds
+   * counts; null for a first attempt.
+   */
   firstStartedAt: instant.nullable(),
 });
 export type OneOffMessage = z.infer<typeof oneOffEnvelope>;

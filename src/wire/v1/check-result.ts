@@ -11,9 +11,9 @@ import { duration } from './durations.ts';
 import { boundedList, id, instant, isoTime, locationName, text } from './fields.ts';
 
 /**
- * One attempt's result (src/model/README.md, "Results") from an agent that the service does not
- * trust: texts and lists are bounded, the id is computed from the run, and the database can store
- * all of it.
+ * The result of one attempt (src/model/README.md, "Results") from an agent that the service does
+ * not trust: texts and lists are bounded, the id must be the one computed from the run, and the
+ * database can store every text.
  *
  * Unknown fields, which a newer agent may send, are left out at any depth. Unknown error codes stay.
  */
@@ -80,7 +80,7 @@ export const checkResultSchema = z
       const message = 'must not be before startedAt';
       context.addIssue({ code: 'custom', path: ['stoppedAt'], message });
     }
-    // No agent can overwrite a result of another run.
+    // Otherwise an agent could overwrite a result of another run.
     if (result.id !== resultIdOf(result.sequenceId, result.attempts + 1)) {
       const message = 'must be the id of its sequenceId and attempts';
       context.addIssue({ code: 'custom', path: ['id'], message });
@@ -103,7 +103,7 @@ export const DETAIL_FIELDS = {
 /** The model's CheckResult, but with any error code: a newer agent may have more. */
 export type ReceivedResult = Received<CheckResult>;
 
-// A field of the model that the schema lacks, has too many or in another type does not compile.
+// Does not compile if the fields of the schema and of the model differ in name or type.
 type Plain<T> = T extends object ? { readonly [Key in keyof T]: Plain<T[Key]> } : T;
 type Same<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : never;

@@ -3,8 +3,8 @@ import { z } from 'zod';
 const MAX_DURATION_MS = 7 * 86_400_000;
 
 /**
- * Milliseconds with a fraction. One below 0 counts as 0: a server may answer before it was sent
- * all of a request, and that is no reason to lose the result.
+ * Milliseconds with a fraction. A negative value counts as 0: a server may answer before the whole
+ * request was sent, which is no reason to reject the result.
  */
 export const duration = z
   .number()

@@ -3,9 +3,9 @@ import { boundedList, count, id, instant } from './fields.ts';
 import { MAX_ERROR_REPORTS, MAX_STACK_FRAMES } from './limits.ts';
 
 /**
- * External observability (src/agent/README.md, "Error reports"): the agent's own
- * errors, in a form that cannot contain a URL, a host, a header, a key or a check's name. There
- * is no message, and frames are of the package, of its dependencies or of Node.
+ * External observability (src/agent/README.md, "Error reports"): the agent's own errors, in a form
+ * that cannot contain a URL, a host, a header, a key or the name of a check. There is no message,
+ * and stack frames are only those of the package, of its dependencies and of Node.
  */
 const frame = z.object({
   /** As in the source; spaces only as in `new Client` or `async run`. */

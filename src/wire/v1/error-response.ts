@@ -13,7 +13,9 @@ export const errorResponseSchema = z.object({
 });
 export type ErrorResponse = z.output<typeof errorResponseSchema>;
 
-/** Null if the answer is not the service's: a proxy's page, for example. */
+/**
+ * null if the answer does not come from the service but, for example, is an error page of a proxy.
+ */
 export function errorResponseIn(status: number, json: unknown): ErrorResponse | null {
   const parsed = errorResponseSchema.safeParse(json);
   return parsed.success && parsed.data.statusCode === status ? parsed.data : null;

@@ -14,37 +14,38 @@ export const id = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}$/, 'must be 1 to 128 letters, digits and _ . : -');
 
 /**
- * A location's name in results: a slug, or an identifier of src/service/README.md, "Values of shared fields".
+ * The name of a location in results: a slug, or an identifier of src/service/README.md, "Values of
+ * shared fields".
  */
 export const locationName = text(255).min(1);
 
-/** Epoch milliseconds. Down to 0: a machine without a clock reports the time since 1970. */
+/** Epoch milliseconds. 0 is valid: a machine without a clock starts at 1970. */
 export const instant = z
   .int()
   .min(0)
   .max(Date.UTC(9999, 11, 31));
 
-/** ISO 8601 in UTC, as Date's own toISOString writes it. */
+/** ISO 8601 in UTC, as `Date.toISOString` writes it. */
 export const isoTime = z.iso.datetime().max(40);
 
 export const count = z.int().min(0).max(Number.MAX_SAFE_INTEGER);
 
-/** Upper case and underscores: a code that programs branch on. A newer peer may have more of them. */
+/** A code of letters, digits and underscores that programs branch on. Newer peers may have more. */
 export const openCode = z.string().regex(/^[A-Za-z][A-Za-z0-9_]{0,63}$/, 'must be a short code');
 
 /**
- * A list of at most this many items, which are counted before they are parsed: reporting a million
- * wrong ones would take seconds.
+ * A list of at most this many items. They are counted before they are parsed: reporting a million
+ * invalid items would take seconds.
  */
 export function boundedList<Item extends z.ZodType>(item: Item, maxItems: number) {
   return z.array(z.unknown()).max(maxItems).pipe(z.array(item));
 }
 
 /**
- * A record with at most this many keys, which are counted first, too.
+ * A record with at most this many keys, which are also counted first.
  *
- * @param values a quick test of the values: only the first wrong one is reported, as reporting
- *   thousands that do not fit the schema would take long
+ * @param values a quick test of the values: only the first invalid one is reported, as reporting
+ *   thousands of them would take long
  */
 export function recordOf<Value extends z.ZodType>(
   keyMaxChars: number,

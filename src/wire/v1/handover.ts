@@ -14,7 +14,7 @@ export const handoverRequestSchema = z.object({
   /** Including the attempt that just failed: the number of retries of the next attempt. */
   retriesMade: z.int().min(1).max(10),
   firstStartedAt: instant,
-  /** When the retry is due, after its back-off. */
+  /** Epoch milliseconds at which the retry is due, after its backoff. */
   notBefore: instant,
 });
 export type HandoverRequest = z.output<typeof handoverRequestSchema>;

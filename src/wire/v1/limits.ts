@@ -32,7 +32,7 @@ export const MAX_POLL_RESPONSE_BYTES = 16 * 1024 * 1024;
 /** 150 MB (src/service/README.md, "Artifacts"). */
 export const MAX_ARTIFACT_BYTES = 157_286_400;
 
-/** Bounds on lists, each above what an agent or a service of ours ever sends. */
+/** Bounds on lists, each above what this agent and this service ever send. */
 export const MAX_RESULTS = 5_000;
 export const MAX_MISSED = 10_000;
 /** Members of objects and items of lists in one record. A DNS answer of 64 KiB takes 33,000. */

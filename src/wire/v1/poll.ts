@@ -37,8 +37,8 @@ export const capabilitiesSchema = z.object({
   /** It runs checks that are not saved yet. Older agents do not send it. */
   trials: z.literal(true).exactOptional(),
   /**
-   * The features of checks that it knows (src/model/check/check-features.ts); a newer agent may have more.
-   * Older agents do not send it: they know none.
+   * The features of checks that it knows (src/model/check/check-features.ts); a newer agent may
+   * have more. Older agents do not send it: they know none.
    */
   features: boundedList(z.string().max(60), MAX_FEATURES).exactOptional(),
 });
@@ -137,8 +137,9 @@ export const pollResponseSchema = z.object({
     variables: boundedList(variableSchema, MAX_VARIABLES).nullable().default(null),
     settings: locationSettingsSchema.nullable().default(null),
     /**
-     * Names of the account's secret variables that the service cannot decrypt, as of `variables`.
-     * Older services do not send it; for older agents these variables have no value either.
+     * Names of the account's secret variables that the service cannot decrypt, sent together with
+     * `variables`. Older services do not send it; for older agents these variables have no value
+     * either.
      */
     unreadableVariables: boundedList(variableSchema.shape.key, MAX_VARIABLES).default([]),
   }),
@@ -148,11 +149,11 @@ export const pollResponseSchema = z.object({
   remove: boundedList(id, MAX_REMOVALS),
   runs: boundedList(oneOffEnvelope, MAX_ONE_OFFS),
   /**
-   * One-offs that the agent has and that a user cancelled, until it reports them done. Older services do
-   * not send it; older agents ignore it and complete the runs.
+   * One-offs that the agent has and that a user cancelled, until it reports them done. Older
+   * services do not send it; older agents ignore it and complete the runs.
    */
   cancelledRuns: boundedList(id, MAX_ONE_OFFS).default([]),
-  /** All that the agent has and has not reported. Older services do not send it. */
+  /** All trials that the agent has and has not reported. Older services do not send it. */
   trials: boundedList(trialEnvelope, MAX_TRIALS).default([]),
   /** Poll at once with this marker for the next page. null on the last page. */
   nextPage: pageMarker.nullable(),

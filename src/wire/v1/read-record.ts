@@ -31,7 +31,9 @@ export function readRecord<T>(
     : { kind: 'bad', issues: parsed.error.issues };
 }
 
-/** Members of objects and items of lists, at any depth; more than `max` where there are more. */
+/**
+ * Counts members of objects and items of lists, at any depth; stops once it has more than `max`.
+ */
 export function countValues(value: unknown, max: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inner: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);

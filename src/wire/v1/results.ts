@@ -34,7 +34,7 @@ export function missedRecordOf(missed: MissedSlots, location: string): MissedRec
   return { id: ownId, checkId, slot, lastSlot, count: slots, reason };
 }
 
-/** A batch before its records are parsed: a bad one must not cost the agent the others. */
+/** A batch before its records are parsed: an invalid one must not cost the agent the others. */
 export const resultsEnvelope = z.object({
   agentId: id,
   epoch: count,
@@ -66,12 +66,12 @@ const rejection = z.object({
 });
 export type Rejection = z.output<typeof rejection>;
 
-/** A record that is ahead of the service's clock: the agent sends it again when its time comes. */
+/** A record in the future of the service's clock: the agent sends it again at that time. */
 const deferral = z.object({
   id,
   list: z.enum(['results', 'missed']),
   index: z.int().min(0),
-  /** More than the minute that the service allows. */
+  /** Milliseconds, more than the minute that the service allows. */
   aheadMs: count,
 });
 export type Deferral = z.output<typeof deferral>;
@@ -80,7 +80,7 @@ export const resultsResponseSchema = z.object({
   /** Results and missed records that are stored, now or before, or not needed any more. */
   accepted: boundedList(id, MAX_RESULTS + MAX_MISSED),
   rejected: boundedList(rejection, MAX_RESULTS + MAX_MISSED),
-  /** To be sent again later. Older agents find them unanswered, and do the same. */
+  /** To be sent again later. Older agents treat them as unanswered, and do the same. */
   deferred: boundedList(deferral, MAX_RESULTS + MAX_MISSED).default([]),
 });
 export type ResultsResponse = z.output<typeof resultsResponseSchema>;

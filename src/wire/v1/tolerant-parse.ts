@@ -10,7 +10,7 @@ export type TolerantParse<T> =
   | { readonly ok: false; readonly problem: string };
 
 const MAX_SHOWN = 20;
-/** Nothing below a field that was left out is parsed: one round mostly suffices. */
+/** Usually one round suffices: nothing below a field that was left out is parsed. */
 const MAX_ROUNDS = 4;
 const MAX_PROBLEM_CHARS = 500;
 

@@ -38,7 +38,7 @@ export function oneOffOfTrial({
   };
 }
 
-/** Whether the result is the only one that a trial has. */
+/** Whether a result is that of the trial, which has only one. */
 export function isResultOfTrial(
   result: Pick<
     CheckResult,
@@ -70,5 +70,8 @@ export const trialReportSchema = z.object({
 });
 export type TrialReport = z.output<typeof trialReportSchema>;
 
-/** False if the trial has ended already, or is not one that the agent has: the agent forgets it either way. */
+/**
+ * False if the trial has already ended, or does not belong to the agent, which forgets it in any
+ * case.
+ */
 export const trialResponseSchema = z.object({ accepted: z.boolean() });

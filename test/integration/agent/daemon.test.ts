@@ -74,14 +74,14 @@ async function startAgent(parts: (missed: MissedSlots[]) => Partial<Backend> = (
 }
 
 describe('the daemon', () => {
-  it('ends where what delivers its results breaks: it would only look alive', async () => {
+  it('ends if the delivery of results fails, as it would only look alive', async () => {
     const fault = new Error('ours');
     const { ended, stop } = await startAgent(() => ({ work: () => Promise.reject(fault) }));
     await expect(ended).rejects.toBe(fault);
     expect(stop.stopping.aborted).toBe(true);
   });
 
-  it('waits for what runs no longer than the grace where its source cannot go on', async () => {
+  it('waits for active runs no longer than the grace if its source has failed', async () => {
     const target = await listenTcp(() => {});
     onTestFinished(() => target.close());
     const { ended, clock, listener, breaking } = await startAgent();
@@ -220,7 +220,7 @@ describe('the daemon', () => {
     expect(results).toEqual([]);
   });
 
-  it('reports what was left before it bit by bit, and then that this is all', async () => {
+  it('reports the slots that the previous process left in small parts, and then that these are all', async () => {
     const left = Array.from({ length: 1000 }, (_, n) => {
       const slot = n * 60_000;
       return { checkId: 'db', slot, lastSlot: slot, count: 1, reason: 'agent_stopped' } as const;

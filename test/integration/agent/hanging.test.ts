@@ -9,7 +9,7 @@ import { rawServer } from '../../support/servers/http-servers.ts';
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-it('an agent for which more targets hang than may misses slots, and says what would help', async () => {
+it('an agent with more hanging targets than its limit misses slots, and logs what would help', async () => {
   const silent = await rawServer(() => {});
   const { clock, daemon, listener, logRecords, metrics, missed, request } = await startDaemon({
     env: { JOB_CONCURRENCY: '1' },

@@ -39,7 +39,7 @@ it('spreads few starts by at most 5 ms each', async () => {
   expect(await startTimes(4)).toEqual([0, 5, 10, 15]);
 });
 
-it('starts a single item at once, and accepts none', async () => {
+it('starts a single item at once, and accepts an empty list', async () => {
   expect(await startTimes(1)).toEqual([0]);
   expect(await startTimes(0)).toEqual([]);
 });

@@ -30,13 +30,13 @@ describe('the ids that are paths of the API', () => {
     },
   );
 
-  it('are named in descriptions, each of them', () => {
+  it('are all named in descriptions', () => {
     expect(RESERVED_CHECK_IDS_TEXT).toBe(
       'url, api, tcp, dns, icmp, heartbeat or heartbeats, in upper or lower case',
     );
   });
 
-  it.each(RESERVED_CHECK_IDS)('have another one like %s, which a check can have', (id) => {
+  it.each(RESERVED_CHECK_IDS)('have a substitute that a check can have: %s', (id) => {
     expect(freeCheckId(id)).toMatch(CHECK_ID);
     expect(pattern.test(freeCheckId(id))).toBe(false);
   });

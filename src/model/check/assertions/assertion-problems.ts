@@ -16,7 +16,9 @@ import { possibleValues } from './possible-values/possible-values.ts';
 export interface AssertionProblem {
   /** Inside the list of assertions. */
   readonly path: readonly [number, Field];
-  /** Continues a sentence that starts with the path. Repeats no text of the check but names of ours. */
+  /**
+   * Follows the path. Quotes no text of the check, which may be secret, except for names of ours.
+   */
   readonly message: string;
 }
 

@@ -131,7 +131,7 @@ function ordered(target: string, holds: (order: number) => boolean): Predicate {
     actual !== null && !isObject(actual) && holds(orderOf(actual, target, numeric));
 }
 
-/** Greater than, less than or equal to 0. */
+/** Over 0 if the value is greater than the target, under 0 if it is less, 0 if they are equal. */
 function orderOf(actual: unknown, target: string, numeric: NumericOrder): number {
   const asNumbers = numeric(actual);
   if (asNumbers !== null) return asNumbers;

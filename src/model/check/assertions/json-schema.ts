@@ -69,7 +69,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The form of a keyword's value; continues a sentence that starts with its place. */
+/** The form of a keyword's value. `must` follows the pointer to the keyword. */
 interface Form {
   readonly must: string;
   readonly fits: (value: unknown) => boolean;
@@ -119,7 +119,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   },
 };
 
-/** Draft 4 says with them whether `maximum` and `minimum` are exclusive. */
+/** In draft 4, these keywords are booleans: whether `maximum` and `minimum` are exclusive. */
 const FORMS_OF_DRAFT_4: typeof FORMS = {
   ...FORMS,
   exclusiveMaximum: BOOLEAN,
@@ -152,7 +152,7 @@ const MAPS: ReadonlySet<string> = new Set([
   'properties',
 ]);
 
-/** A place in a schema: a JSON Pointer, and how many schemas it is in. */
+/** A position in a schema: a JSON Pointer, and the number of schemas around it. */
 interface Place {
   readonly forms: typeof FORMS;
   readonly at: string;
@@ -198,8 +198,9 @@ function problemBelow(keyword: string, value: unknown, below: Place): string | n
   });
 }
 
-// The library takes the map of `dependencies` for one schema: it would look for none of the schemas in it
-// whose property has the name of a keyword, such as `pattern` or `id`, and so not know what they refer to.
+// Without this, the library takes the map of `dependencies` for one schema. It then skips schemas
+// in the map whose property is named like a keyword (`pattern`, `id`), and cannot resolve their
+// references.
 schemaMapKeyword.dependencies = true;
 
 function lookupOf(schema: Schema | boolean): JsonSchema['lookup'] | string {
@@ -214,8 +215,9 @@ const NOT_FETCHED =
   'a $ref leads to no part of the schema: put the schema that it names into $defs, as others are not fetched';
 
 /**
- * A schema is never fetched: each reference must lead into the schema itself. Schemas that apply to the
- * same value must not lead in a circle, as validation would not end.
+ * The problem with the references of a schema; null if there is none. Schemas are never fetched, so
+ * each reference must lead into the schema itself. References between schemas that apply to the
+ * same value must not form a circle: validation would not end.
  */
 function refProblem({ draft, lookup }: Omit<JsonSchema, 'schema'>): string | null {
   const above = new Set<Schema>();
@@ -233,7 +235,7 @@ function refProblem({ draft, lookup }: Omit<JsonSchema, 'schema'>): string | nul
   return first(Object.values(lookup), problemFrom);
 }
 
-/** The schemas that the validator applies to the value that it applies `schema` to. */
+/** The schemas that the validator applies to the same value as `schema`. */
 function schemasOfSameValue(
   schema: Schema,
   { draft, lookup }: Omit<JsonSchema, 'schema'>,
@@ -242,7 +244,7 @@ function schemasOfSameValue(
   const referred = $ref === undefined ? [] : [lookup[schema.__absolute_ref__ ?? $ref]];
   // Drafts 4 and 7 ignore what stands beside a $ref.
   if ($ref !== undefined && (draft === '4' || draft === '7')) return referred;
-  // Below a keyword that no draft has, nothing has a known form.
+  // Values below unknown keywords were not validated: they may have any form.
   const lists = [allOf, anyOf, oneOf].filter((list) => Array.isArray(list));
   const maps: unknown[] = [schema.dependentSchemas, schema.dependencies];
   const inMaps = maps.flatMap((map) => (isObject(map) ? Object.values(map) : []));

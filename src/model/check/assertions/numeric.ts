@@ -12,7 +12,7 @@ export function parseNumber(text: string): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** Greater than, less than or equal to 0, as the value is compared with the number. */
+/** Over 0 if a value is greater than the number, under 0 if it is less, 0 if they are equal. */
 export type NumericOrder = (actual: unknown) => number | null;
 
 /**

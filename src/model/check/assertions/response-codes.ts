@@ -12,7 +12,7 @@ export const RCODE = {
 /** Four bits of the header and eight of EDNS. */
 export const MAX_RCODE = 4095;
 
-/** The names of those that have one, the most frequent first. */
+/** The names of response codes, the most frequent first. */
 export const RCODE_NAMES: ReadonlyMap<number, string> = new Map([
   ...Object.entries(RCODE).map(([name, code]): [number, string] => [code, name]),
   [6, 'YXDOMAIN'],

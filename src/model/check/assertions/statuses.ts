@@ -3,7 +3,7 @@ type StatusRange = readonly [first: number, last: number];
 
 const RANGE = /^\s*(\d{3})(?:\s*-\s*(\d{3}))?\s*$/;
 
-/** The ranges of a list such as `200-299, 404`; null for any other text, and if a range is backwards. */
+/** The ranges of a list such as `200-299, 404`; null for other texts and ranges like `299-200`. */
 export function parseStatuses(text: string): readonly StatusRange[] | null {
   const ranges: StatusRange[] = [];
   for (const part of text.split(',')) {
@@ -14,7 +14,7 @@ export function parseStatuses(text: string): readonly StatusRange[] | null {
   return ranges;
 }
 
-/** `200-299, 404` of the statuses, which are in ascending order. */
+/** Writes statuses as a list such as `200-299, 404`. They must be in ascending order. */
 export function statusList(statuses: readonly number[]): string {
   const ranges: [first: number, last: number][] = [];
   for (const status of statuses) {

@@ -24,7 +24,7 @@ export const DNS_RECORD_TYPES = [
 ] as const;
 export const DNS_PROTOCOLS = ['UDP', 'TCP', 'DOT', 'DOH'] as const;
 export type DnsProtocol = (typeof DNS_PROTOCOLS)[number];
-/** Those that a name server of resolv.conf can be asked over. */
+/** The protocols over which a name server of resolv.conf can be queried. */
 export type PlainDnsProtocol = Extract<DnsProtocol, 'UDP' | 'TCP'>;
 export const DOH_METHODS = ['POST', 'GET'] as const;
 

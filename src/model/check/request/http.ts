@@ -35,7 +35,7 @@ export function isHeaderValue(text: string): boolean {
 /** RFC 9110 5.1: a token. */
 export const HEADER_NAME: RegExp = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Templates are for values only. */
+/** Only the value may contain templates. */
 const header = keyValue.superRefine(({ key, value }, context) => {
   if (!HEADER_NAME.test(key)) {
     context.addIssue({ code: 'custom', path: ['key'], message: 'must be a valid header name' });
@@ -49,7 +49,7 @@ const header = keyValue.superRefine(({ key, value }, context) => {
   }
 });
 
-/** null if the URL is not valid, which its own schema says. */
+/** null if the URL is not valid, which its own schema reports. */
 function hostOf(text: string): string | null {
   return URL.canParse(text) ? new URL(text).hostname : null;
 }

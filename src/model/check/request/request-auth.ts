@@ -113,7 +113,10 @@ export const changedAuthSchema = authObject
   })
   .meta({ title: 'RequestAuthChanges' });
 
-/** Judged only as far as it has no templates. A user in it would be a credential that nothing hides. */
+/**
+ * Templates can be any part of a URL, so only a URL without them is validated completely. A user
+ * name is refused: it would be a credential that nothing masks.
+ */
 function isTokenUrl(url: string): boolean {
   if (url === '') return true;
   if (namesIn(url).length > 0) return !/^[^/]*\/\/[^/?#]*@/.test(url);

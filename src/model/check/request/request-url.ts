@@ -20,7 +20,7 @@ export function isHttpUrl(text: string): boolean {
 export const urlSchema = z
   .string()
   .min(1)
-  // `canBecomeHttpUrl` takes time in the square of the length.
+  // `canBecomeHttpUrl` takes time that is quadratic in the length.
   .max(2048, { abort: true })
   .superRefine((text, context) => {
     const template = compileTemplate(text);
@@ -32,7 +32,7 @@ export const urlSchema = z
     'An http or https URL. A password in it, or a user name without a password, is returned as ********. An update that sends ******** keeps the stored value; a URL without it removes the value.',
   );
 
-/** Whether there are values that make it an http or https URL. */
+/** Whether the template is an http or https URL with some values. */
 function canBecomeHttpUrl(template: Template): boolean {
   return beginnings(template).some((beginning) => {
     const filled = fillUrl(template, (_, before) => standIn(before, beginning));
@@ -41,8 +41,8 @@ function canBecomeHttpUrl(template: Template): boolean {
 }
 
 /**
- * Possible values of the first template if the scheme before it is not complete:
- * `{{{SCHEME}}}://host` needs a part of it, `{{BASE}}/path` all of it and a host.
+ * Possible values of the first placeholder if the scheme before it is not complete: in
+ * `{{{SCHEME}}}://host` it must be the rest of the scheme, in `{{BASE}}/path` also the host.
  */
 function beginnings(template: Template): readonly string[] {
   const [first] = template;
@@ -64,7 +64,7 @@ function isPart(text: string, scheme: string): boolean {
   return text.length < scheme.length && scheme.startsWith(text.toLowerCase());
 }
 
-/** A value that fits after the text before it: an address in brackets, a port, or a name. */
+/** A value that is valid after the text before it: an address in brackets, a port, or a name. */
 function standIn(before: string, beginning: string): string {
   if (isSchemeBegun(before)) return beginning;
   if (before.endsWith('[')) return '::1';
@@ -72,8 +72,11 @@ function standIn(before: string, beginning: string): string {
 }
 
 /**
- * A url with its values; those in two braces are URI-encoded. A value at the very start is not:
- * no encoded text could start an address, so `{{BASE}}/path` is unambiguous.
+ * Fills values into a url. Values in two braces are URI-encoded, except at the very start: no
+ * encoded text could start a URL, so the meaning of `{{BASE}}/path` is clear.
+ *
+ * @param valueFor the value of a placeholder; `before` is the text filled in so far
+ * @returns null if the url would be longer than `maxChars`
  */
 export function fillUrl(
   template: Template,

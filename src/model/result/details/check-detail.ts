@@ -54,9 +54,9 @@ export interface Timing {
 
 /** The state of the connection in the agent's kernel, at its end. */
 export interface TcpFacts {
-  /** The end of the connection: through a proxy, the proxy. */
+  /** The other end of the connection: the target, or the proxy before it. */
   readonly peer: 'target' | 'proxy';
-  /** Round-trip times: smoothed, and the minimum, null if unknown. */
+  /** Milliseconds: the smoothed round-trip time, and the minimum (null if unknown). */
   readonly rttMs: number;
   readonly minRttMs: number | null;
   /** Segments that the agent retransmitted, including the SYN. */
@@ -68,7 +68,7 @@ export interface TcpFacts {
 /** `unanswered`: the other family was connected first, which ended it (ANY only). */
 export const FAMILY_OUTCOMES = ['passed', 'degraded', 'failed', 'unanswered'] as const;
 
-/** How one address family of the target did: only with `ipFamily` ANY and BOTH. */
+/** The outcome for one address family of the target: only with `ipFamily` ANY and BOTH. */
 export interface FamilyOutcome {
   readonly ipFamily: IpFamily;
   /** null if none was tried. */
@@ -82,7 +82,7 @@ export interface FamilyOutcome {
 
 /** A part of the details of checks that may use either address family. */
 export interface FamiliesDetail {
-  /** Absent unless the check asks for ANY or BOTH. With ANY those of the last connection. */
+  /** Absent unless `ipFamily` is ANY or BOTH. With ANY, the families of the last connection. */
   readonly families?: readonly FamilyOutcome[];
 }
 

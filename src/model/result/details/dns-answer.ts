@@ -69,12 +69,12 @@ export const DNS_TEXT_FIELDS = [
   'certificateData',
 ] as const;
 
-/** What each of them is, and of which types of records. */
+/** The meaning of each field, after the record types that have it. */
 export const DNS_FIELD_TEXTS: Readonly<Record<DnsNumberField | DnsTextField, string>> = {
   serial: 'SOA: the version of the zone.',
   refresh: 'SOA: seconds until secondary servers ask for changes.',
   retry: 'SOA: seconds until they ask again after a failure.',
-  expire: 'SOA: seconds after which they give up the zone.',
+  expire: 'SOA: seconds after which secondary servers give up the zone.',
   minimum: 'SOA: how many seconds a negative answer may be cached.',
   preference: 'MX: the rank of the server, the lowest first.',
   priority: 'SRV, HTTPS: the rank of the target, the lowest first.',

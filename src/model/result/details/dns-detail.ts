@@ -2,11 +2,12 @@ import type { DnsProtocol } from '../../check/request/dns.ts';
 import type { CheckDetail, TlsFacts } from './check-detail.ts';
 import type { DnsAnswer } from './dns-answer.ts';
 
+/** Milliseconds since the attempt's start. */
 export interface DnsTimings {
   readonly end: number;
 }
 
-/** Over DOT and DOH with the phases, which add up to the total within 1 ms. */
+/** Milliseconds. Only DOT and DOH have the phases, which add up to the total within 1 ms. */
 export interface DnsTimingPhases {
   readonly tcp?: number;
   readonly tls?: number;
@@ -25,7 +26,7 @@ export interface DnsResponse {
     readonly port: number;
     readonly protocol: DnsProtocol;
   };
-  /** With `compareSerials`: what each name server has; null if it did not say. */
+  /** With `compareSerials`: the serial of each name server; null if it did not answer with one. */
   readonly serials?: readonly { readonly nameServer: string; readonly serial: number | null }[];
 }
 

@@ -11,7 +11,7 @@ export interface HttpTimings {
   readonly end: number | null;
 }
 
-/** Durations, summed over redirects; they add up to the total within 1 ms. */
+/** Durations in milliseconds, summed over redirects; they add up to the total within 1 ms. */
 export interface HttpTimingPhases {
   readonly wait: number;
   readonly dns: number;

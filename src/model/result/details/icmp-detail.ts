@@ -1,11 +1,13 @@
 import type { FamilyChoice, IpFamily } from '../../enums.ts';
 import type { CheckDetail, FamiliesDetail } from './check-detail.ts';
 
+/** Milliseconds since the attempt's start. */
 export interface IcmpTimings {
   readonly lookup: number;
   readonly end: number;
 }
 
+/** Durations in milliseconds. */
 export interface IcmpTimingPhases {
   readonly dns: number;
   readonly total: number;
@@ -20,12 +22,14 @@ export interface IcmpResponse {
   readonly packetsReceived: number;
   /** Percent. */
   readonly packetLoss: number;
+  /** Milliseconds. */
   readonly dnsResolutionTime: number;
-  /** null if no reply came. */
+  /** Milliseconds; null if no reply came. */
   readonly latency: Readonly<Record<'avg' | 'min' | 'max' | 'stdDev', number | null>>;
   readonly pingResults: readonly {
     readonly sequence: number;
     readonly success: boolean;
+    /** Milliseconds; null without a reply. */
     readonly rtt: number | null;
     readonly ttl: number | null;
   }[];

@@ -13,6 +13,7 @@ export interface TcpTimings {
   readonly end: number;
 }
 
+/** Durations in milliseconds; they add up to the total within 1 ms. */
 export interface TcpTimingPhases {
   readonly dns: number;
   readonly connection: number;

@@ -4161,7 +4161,7 @@ export interface components {
              */
             groupId: number | null;
             /**
-             * @description The position of the check in its group. A run of the group makes its checks in this order.
+             * @description The position of the check in its group. If the group is run, its checks run in this order.
              * @default null
              */
             groupOrder: number | null;
@@ -4291,7 +4291,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -4390,7 +4390,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -6718,7 +6718,7 @@ export interface components {
              */
             groupId: number | null;
             /**
-             * @description The position of the check in its group. A run of the group makes its checks in this order.
+             * @description The position of the check in its group. If the group is run, its checks run in this order.
              * @default null
              */
             groupOrder: number | null;
@@ -6825,7 +6825,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -6916,7 +6916,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -6977,7 +6977,7 @@ export interface components {
             /** @description The URL of the packet capture; null or omitted if there is none. */
             pcapDataUrl: string | null;
             /**
-             * @description The way to the target, recorded after a failure; null if it was not.
+             * @description The route to the target, recorded after a failure; null if it was not.
              * @default null
              */
             traceroute: components["schemas"]["Traceroute"] | null;
@@ -7066,7 +7066,7 @@ export interface components {
             refresh?: number;
             /** @description SOA: seconds until they ask again after a failure. */
             retry?: number;
-            /** @description SOA: seconds after which they give up the zone. */
+            /** @description SOA: seconds after which secondary servers give up the zone. */
             expire?: number;
             /** @description SOA: how many seconds a negative answer may be cached. */
             minimum?: number;
@@ -8482,7 +8482,7 @@ export interface components {
             /** @description The URL of the packet capture; null or omitted if there is none. */
             pcapDataUrl?: string;
             /**
-             * @description The way to the target, recorded after a failure; null if it was not.
+             * @description The route to the target, recorded after a failure; null if it was not.
              * @default null
              */
             traceroute: components["schemas"]["Traceroute"] | null;
@@ -8493,11 +8493,11 @@ export interface components {
                 /** @description What measured them: `kernel`, `event-loop` or `mixed`. */
                 clock: string;
             };
-            /** @description When each phase ended. Here only without a response, which has them otherwise. */
+            /** @description When each phase ended. Only without a response; otherwise in `response`. */
             timings?: components["schemas"]["HttpTimings"];
-            /** @description How long each phase took; they add up to the total within 1 ms. Here only without a response, which has them otherwise. */
+            /** @description How long each phase took; they add up to the total within 1 ms. Only without a response; otherwise in `response`. */
             timingPhases?: components["schemas"]["HttpTimingPhases"];
-            /** @description TLS of the last connection; null without it. Here only without a response, which has them otherwise. */
+            /** @description TLS of the last connection; null without it. Only without a response; otherwise in `response`. */
             tls?: components["schemas"]["TlsDetails"] | null;
             /**
              * @description The last connection at its end, by the kernel of the agent; null without one, omitted in results of older agents.
@@ -8726,7 +8726,7 @@ export interface components {
              */
             groupId: number | null;
             /**
-             * @description The position of the check in its group. A run of the group makes its checks in this order.
+             * @description The position of the check in its group. If the group is run, its checks run in this order.
              * @default null
              */
             groupOrder: number | null;
@@ -8833,7 +8833,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -8924,7 +8924,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -8985,7 +8985,7 @@ export interface components {
             /** @description The URL of the packet capture; null or omitted if there is none. */
             pcapDataUrl: string | null;
             /**
-             * @description The way to the target, recorded after a failure; null if it was not.
+             * @description The route to the target, recorded after a failure; null if it was not.
              * @default null
              */
             traceroute: components["schemas"]["Traceroute"] | null;
@@ -13332,7 +13332,7 @@ export interface components {
              */
             groupId: number | null;
             /**
-             * @description The position of the check in its group. A run of the group makes its checks in this order.
+             * @description The position of the check in its group. If the group is run, its checks run in this order.
              * @default null
              */
             groupOrder: number | null;
@@ -13442,7 +13442,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -13534,7 +13534,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -13595,7 +13595,7 @@ export interface components {
             /** @description The URL of the packet capture; null or omitted if there is none. */
             pcapDataUrl: string | null;
             /**
-             * @description The way to the target, recorded after a failure; null if it was not.
+             * @description The route to the target, recorded after a failure; null if it was not.
              * @default null
              */
             traceroute: components["schemas"]["Traceroute"] | null;
@@ -14405,11 +14405,11 @@ export interface components {
         Traceroute: {
             /** @description The host of the target. */
             hostname: string;
-            /** @description The address to which the way leads. */
+            /** @description The address of the target. */
             resolvedIp: string;
-            /** @description The steps of the way, as far as it was found. */
+            /** @description The hops of the route, as far as it was found. */
             hops: components["schemas"]["TracerouteHop"][];
-            /** @description Whether the way ends at the target. */
+            /** @description Whether the route reaches the target. */
             destinationReached: boolean;
             /** @description Why it ends before the target; null if it does not. */
             truncationReason: string | null;
@@ -14505,7 +14505,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -14582,7 +14582,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -14651,7 +14651,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -14720,7 +14720,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -14789,7 +14789,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -14992,7 +14992,7 @@ export interface components {
              */
             groupId: number | null;
             /**
-             * @description The position of the check in its group. A run of the group makes its checks in this order.
+             * @description The position of the check in its group. If the group is run, its checks run in this order.
              * @default null
              */
             groupOrder: number | null;
@@ -15100,7 +15100,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
@@ -15191,7 +15191,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The position of the check in its group. A run of the group makes its checks in this order. */
+            /** @description The position of the check in its group. If the group is run, its checks run in this order. */
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;

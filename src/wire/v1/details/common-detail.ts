@@ -88,9 +88,9 @@ const hop = z
 const traceroute = z
   .object({
     hostname: host.describe('The host of the target.'),
-    resolvedIp: host.describe('The address to which the way leads.'),
-    hops: boundedList(hop, MAX_HOPS).describe('The steps of the way, as far as it was found.'),
-    destinationReached: z.boolean().describe('Whether the way ends at the target.'),
+    resolvedIp: host.describe('The address of the target.'),
+    hops: boundedList(hop, MAX_HOPS).describe('The hops of the route, as far as it was found.'),
+    destinationReached: z.boolean().describe('Whether the route reaches the target.'),
     truncationReason: text(1024)
       .nullable()
       .describe('Why it ends before the target; null if it does not.'),
@@ -116,7 +116,7 @@ export const commonDetail = {
   traceroute: traceroute
     .nullable()
     .catch(null)
-    .describe('The way to the target, recorded after a failure; null if it was not.'),
+    .describe('The route to the target, recorded after a failure; null if it was not.'),
   timing: z
     .object({
       uncertaintyMs: duration.describe('By how many milliseconds the times may be too long.'),
@@ -126,7 +126,7 @@ export const commonDetail = {
     .describe('How exact the times are; omitted in results of older agents.'),
 };
 
-/** How each address family of the target did, of checks that may use both. */
+/** The outcome for each address family of the target, for checks that may use both. */
 export const families = boundedList(
   z
     .object({
@@ -218,7 +218,7 @@ export const tcpFacts = z
     'The last connection at its end, by the kernel of the agent; null without one, omitted in results of older agents.',
   );
 
-/** Cumulative; null if the phase was not reached. */
+/** A cumulative time; null if the phase was not reached. */
 export const until = (what: string) =>
   durationOrNull.describe(`Milliseconds from the start until ${what}; null if it did not happen.`);
 

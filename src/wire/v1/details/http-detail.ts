@@ -20,7 +20,7 @@ import {
 } from './common-detail.ts';
 
 const status = z.int().min(0).max(999).describe('The HTTP status.');
-const OR_IN_RESPONSE = 'Here only without a response, which has them otherwise.';
+const OR_IN_RESPONSE = 'Only without a response; otherwise in `response`.';
 /** 50 KB as base64; text is cut at 10 KB, which scrubbing may have made four times as long. */
 const MAX_BODY_CHARS = 70_000;
 

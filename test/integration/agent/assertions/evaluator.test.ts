@@ -89,7 +89,7 @@ async function turnsDuring(promise: Promise<unknown>): Promise<number> {
 }
 
 describe('ordinary assertions', () => {
-  test('come back in order with everything they had, and what came of them', async () => {
+  test('are returned in order, complete and with their outcomes', async () => {
     const given = assertions(
       { source: 'STATUS_CODE', comparison: 'EQUALS', target: '200' },
       { source: 'JSON_BODY', property: '$.items[*].id', comparison: 'GREATER_THAN', target: '0' },
@@ -112,7 +112,7 @@ describe('ordinary assertions', () => {
     ]);
   });
 
-  test('what a worker evaluates comes out the same as on the spot', async () => {
+  test('have the same outcome in a worker as in the main thread', async () => {
     const text = JSON.stringify({ list: [{ v: 1 }, { v: null }, { v: 'x' }], n: 12 });
     const large = JSON.stringify({ ...JSON.parse(text), filler: 'f'.repeat(300_000) });
     const given = assertions(
@@ -132,7 +132,7 @@ describe('ordinary assertions', () => {
     expect(pooled.slice(0, 5)).toEqual(small.slice(0, 5));
   });
 
-  test('a text can be one in which the whole match counts, on the spot and in a worker', async () => {
+  test('can search a text in which the whole match counts, in the main thread and in a worker', async () => {
     const given = assertions(
       { source: 'TEXT_BODY', property: '(?:^)|(b)', comparison: 'NOT_NULL' },
       { source: 'TEXT_BODY', property: '(?:a|b)+!|(c)', comparison: 'NOT_NULL' },
@@ -144,7 +144,7 @@ describe('ordinary assertions', () => {
     expect(groups.map(({ actual }) => actual)).toEqual([null, null]);
   });
 
-  test('a body of 20 MB is read once and judged', async () => {
+  test('can read a body of 20 MB, which is parsed once', async () => {
     const record = '{"id":1,"name":"some name or other","tags":["a","b"]},';
     const text = `[${record.repeat(Math.round(20e6 / record.length))}{"id":2}]`;
     const given = assertions(
@@ -157,14 +157,14 @@ describe('ordinary assertions', () => {
     expect(errors(results)).toEqual([null, null, null, null]);
   });
 
-  test('a body that would fill the memory when read is refused', async () => {
+  test('cannot read a body that would fill the memory when it is parsed', async () => {
     const text = `[${'[],'.repeat(8_000_000)}0]`;
     const given = assertions({ source: 'JSON_BODY', property: '$[0]' });
     const results = await evaluator().evaluate(given, body(text), NEVER);
     expect(errors(results)[0]).toContain('too many values');
   });
 
-  test('an answer that is an object already goes to a worker as well', async () => {
+  test('can read an answer that is already an object in a worker', async () => {
     const sources: SourceValues = {
       JSON_ANSWER: { kind: 'json', value: { Answer: [{ type: 'A', data: '192.0.2.1' }] } },
     };
@@ -179,7 +179,7 @@ describe('ordinary assertions', () => {
   });
 });
 
-describe('a long search in an answer that is an object already', () => {
+describe('a long search in an answer that is already an object', () => {
   test('leaves the main thread free', async () => {
     const data = 'a'.repeat(60_000);
     const sources: SourceValues = {
@@ -232,7 +232,7 @@ describe('expressions that never end', () => {
     expect(errors(await shared.evaluate(assertions(POOLED), body('ab!'), NEVER))).toEqual([null]);
   });
 
-  test('an expression in a header is held to the limit as well', async () => {
+  test('have the same limit on the value of a header', async () => {
     const sources: SourceValues = { HEADERS: { kind: 'headers', headers: { 'x-a': BOMB_TEXT } } };
     const given = assertions({ source: 'HEADERS', property: 'X-A', regex: '^(a+)+$' });
     const [result] = await shared.evaluate(given, sources, NEVER);
@@ -250,14 +250,14 @@ describe('expressions that never end', () => {
     ['had its time if it used the limit of CPU, however long that took', {}, true],
     ['did not have its time if it was stopped without any CPU', { schedstat: noTime }, false],
     ['may have had its time if the kernel reports none', { schedstat: () => '/none' }, null],
-  ])('one %s', async (_what, given: { schedstat?: () => string }, expected) => {
+  ])('are reported: one %s', async (_what, given: { schedstat?: () => string }, expected) => {
     const schedstat = given.schedstat?.();
     const subject = evaluator({ limitMs: 50, ...(schedstat === undefined ? {} : { schedstat }) });
     const bomb = assertions({ source: 'TEXT_BODY', property: '^(a+)+$' });
     expect(await outOfTime(subject, bomb)).toEqual([expected]);
   });
 
-  test('others go on meanwhile, on the spot and in a worker', async () => {
+  test('do not delay others, in the main thread or in a worker', async () => {
     const subject = evaluator({ limitMs: 50 });
     const order: string[] = [];
     const note = (name: string) => () => order.push(name);
@@ -276,7 +276,7 @@ describe('expressions that never end', () => {
     expect(order).toEqual(['plain', 'pooled', 'pooled', 'pooled', 'slow']);
   });
 
-  test('one among hundreds that blow up for the first time only waits in the queue', async () => {
+  test('delay another expression only in the queue, even if there are hundreds of them', async () => {
     // A slow clock: on a busy machine the workers may need the 10 s after which waiting ones are refused.
     const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() / 100 };
     const subject = evaluator({ limitMs: 10, clock });
@@ -294,7 +294,7 @@ describe('expressions that never end', () => {
     expect(responsesDone).toBe(0);
   });
 
-  test('those that wait for very long are turned away, so that their runs end', async () => {
+  test('are rejected after a very long wait, so that their runs end', async () => {
     const clock = new FakeClock();
     const bombs = Array.from({ length: 3 }, (_, at) => {
       return { source: 'TEXT_BODY', property: `^(a+)+${at}$` } as const;
@@ -309,7 +309,7 @@ describe('expressions that never end', () => {
   test.runIf(process.platform === 'linux').each<[string, () => string, boolean | null]>([
     ['did not have their time if their worker got no CPU', noTime, false],
     ['may have had their time if the kernel reports none', () => '/none', null],
-  ])('those that wait for very long %s', async (_what, schedstat, expected) => {
+  ])('are reported after a very long wait: they %s', async (_what, schedstat, expected) => {
     const clock = new FakeClock();
     const subject = evaluator({ clock, limitMs: 10, schedstat: schedstat() });
     const bombs = Array.from({ length: 3 }, (_, at) => {
@@ -319,7 +319,7 @@ describe('expressions that never end', () => {
     expect(seen).toEqual([expected, expected, expected]);
   });
 
-  test('an expression that was slow on one body is judged on another', async () => {
+  test('are evaluated on another body if they were slow on one', async () => {
     const bomb = assertions({ source: 'TEXT_BODY', property: '^(a+)+$' });
     expect(errors(await shared.evaluate(bomb, body(BOMB_TEXT), NEVER))[0]).toContain('longer');
     expect(errors(await shared.evaluate(bomb, body('aaaa'), NEVER))).toEqual([null]);
@@ -354,7 +354,7 @@ describe('expressions that never end', () => {
     expect(plain).toBeNull();
   });
 
-  test('known ones are turned away when too many of them wait', async () => {
+  test('are rejected if they are known to be slow and too many of them wait', async () => {
     const clock = new FakeClock();
     const subject = evaluator({ clock });
     const bomb = assertions({ source: 'TEXT_BODY', property: '^(a+)+$' });
@@ -387,12 +387,12 @@ describe('expressions that never end', () => {
   });
 });
 
-describe('ending', () => {
+describe('an evaluator', () => {
   const bombs = assertions(
     ...Array.from({ length: 50 }, () => ({ source: 'TEXT_BODY', property: '^(a+)+$' }) as const),
   );
 
-  test('an aborted signal ends the waiting at once', async () => {
+  test('cancels a waiting evaluation at once when its signal aborts', async () => {
     const subject = evaluator();
     const controller = new AbortController();
     const evaluating = subject.evaluate(bombs, body(BOMB_TEXT), controller.signal);
@@ -412,7 +412,7 @@ describe('ending', () => {
     expect(errors(await subject.evaluate(assertions(POOLED), body('ab!'), NEVER))).toEqual([null]);
   });
 
-  test('close ends the workers and whatever waits', async () => {
+  test('ends its workers and all waiting evaluations when it is closed', async () => {
     const subject = evaluator();
     await subject.evaluate(assertions(POOLED), body('ab!'), NEVER);
     const evaluating = subject.evaluate(bombs, body(BOMB_TEXT), NEVER);
@@ -423,7 +423,7 @@ describe('ending', () => {
     await subject.close();
   });
 
-  test('workers hold the process while they work and not when they are idle', async () => {
+  test('keeps the process alive only while its workers work', async () => {
     const script = `
       import { createEvaluator } from ${JSON.stringify(new URL('evaluator.js', DIST).href)};
       import { systemClock } from ${JSON.stringify(new URL('../../runtime/clock.js', DIST).href)};
@@ -445,7 +445,7 @@ describe('a worker that does not run', () => {
     ['ends by itself', new URL('data:text/javascript,process.exit(3)')],
     ['throws', new URL('data:text/javascript,throw new Error("no")')],
     ['has no such address', new URL('https://127.0.0.1/worker.js')],
-  ])('%s: a fault of our own, each time anew', async (_name, workerUrl) => {
+  ])('is a fault of the agent each time: %s', async (_name, workerUrl) => {
     const subject = evaluator({ workerUrl });
     for (let round = 0; round < 2; round += 1) {
       await expect(subject.evaluate(assertions(POOLED), body('ab!'), NEVER)).rejects.toMatchObject({

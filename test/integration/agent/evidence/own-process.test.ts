@@ -10,7 +10,7 @@ import { captureLog } from '../../../support/log-capture.ts';
 import { ownProcessesOf } from '../../../support/process/own-processes.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
-describe('A process of ours', () => {
+describe('A child process of the agent', () => {
   it('has its output and how it ended', async () => {
     const { pid, stdout, stderr, ended } = spawnOwn('traceroute', '/bin/sh', [
       '-c',
@@ -68,8 +68,8 @@ describe('A process of ours', () => {
   });
 });
 
-describe.skipIf(process.platform !== 'linux')('What a killed agent left', () => {
-  it('is known by its name', async () => {
+describe.skipIf(process.platform !== 'linux')('A process that a killed agent left', () => {
+  it('is found by its name', async () => {
     const own = spawnOwn('traceroute', '/bin/sleep', ['60']);
     onTestFinished(async () => void (await own.kill()));
     const commandLine = readFileSync(`/proc/${own.pid}/cmdline`, 'utf8').split('\0');
@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== 'linux')('What a killed agent left', () => 
     expect(ownProcessesOf(process.pid, 'traceroute')).toEqual([own.pid]);
   });
 
-  it('of a killed agent is ended, but none of this agent and none that only looks like one', async () => {
+  it('is ended, but no process of this agent and none that only looks like one', async () => {
     const own = spawnOwn('capture', '/bin/sleep', ['60']);
     // Its parent is this process, not the one in its name.
     const left = [

@@ -222,7 +222,7 @@ describe('a race of the address families', () => {
     }
   });
 
-  it('that nobody wins has the failure of IPv4, and the words of both', async () => {
+  it('that neither family wins has the failure of IPv4, and a message about both', async () => {
     const { port } = await opened(refusingPort('127.0.0.1'));
     const context = makeContext({ resolver: dual });
     const end = lost(await raceFamilies({ hostname: NAME, port }, context));

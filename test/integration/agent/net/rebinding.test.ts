@@ -95,7 +95,7 @@ describe('a name that is bound to another address between two look-ups', () => {
     expect([asked(), target.requests.length, denied.accepted]).toEqual([2, 1, 0]);
   });
 
-  it('cannot lead a TCP check elsewhere, nor by a second address beside a free one (trust model SN2)', async () => {
+  it('cannot lead a TCP check elsewhere, also not by a second address after a permitted one (trust model SN2)', async () => {
     const target = await listenTcp(() => {}, OPEN);
     onTestFinished(() => target.close());
     const denied = await inside(target.port);

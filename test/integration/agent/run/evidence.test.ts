@@ -357,7 +357,7 @@ describe('the capture of a failed run with a variable that only the agent has', 
     );
   });
 
-  it.each(['https', 'none'] as const)('is made where nobody can read it: %s', async (kind) => {
+  it.each(['https', 'none'] as const)('is made if nobody can read it: %s', async (kind) => {
     const fixture = fixtureOf(stubTracer('at once'), { secrets: await secrets() });
     await fixture.run((await failing())[kind]);
     expect(capturesOf(fixture)).toBe(1);
@@ -394,7 +394,7 @@ describe('the capture of a failed run with a variable that only the agent has', 
     expect(capturesOf(fixture)).toBe(5);
   });
 
-  it('is thrown away where the repeated attempt was led to an unencrypted one', async () => {
+  it('is discarded if the repeated attempt was redirected to an unencrypted request', async () => {
     const identity = await createSelfSigned({ names: ['shop.test'] });
     const plain = `http://shop.test:${await refused()}/`;
     let asked = 0;

@@ -75,7 +75,7 @@ class WatchedRoom extends SharedBodyMemory {
 const LONG_TEXT = 'This is long. '.repeat(10_000);
 const ONCE = { retryStrategy: null };
 
-it('puts the whole of a long text up where the check failed', async () => {
+it('saves the whole of a long text body if the check failed', async () => {
   const { added, artifacts } = outbox();
   const fixture = runFixture({ clock: new FakeClock(), parts: { artifacts } });
   const { freeBytes } = fixture.parts.bodyRoom;
@@ -108,7 +108,7 @@ it('saves the body of each attempt under the id of its result', async () => {
   expect(added.map(({ resultId }) => resultId)).toEqual(fixture.results.map(({ id }) => id));
 });
 
-it('also for a binary body over 50 KB, and where assertions read the body', async () => {
+it('saves a binary body over 50 KB, also if assertions read it', async () => {
   const { added, artifacts } = outbox();
   const fixture = runFixture({ clock: new FakeClock(), parts: { artifacts } });
   const body = Buffer.alloc(60 * 1024, 0xfe);
@@ -124,7 +124,7 @@ it.each([
   ['a binary body of 50 KB', { type: 'image/png', body: Buffer.alloc(50 * 1024, 0xfe) }],
   ['a check that passed', { status: 200, body: LONG_TEXT }],
   ['no body', { body: '' }],
-])('puts nothing up for %s', async (_, answer: Answer) => {
+])('saves nothing for %s', async (_, answer: Answer) => {
   const { added, artifacts } = outbox();
   const fixture = runFixture({ clock: new FakeClock(), parts: { artifacts } });
   const { freeBytes } = fixture.parts.bodyRoom;
@@ -280,7 +280,7 @@ describe('a body that assertions read', () => {
     expect(bodyRoom.freeBytes).toBe(0);
   });
 
-  it('decides on a check that should fail, also where it was cut off', async () => {
+  it('decides a check that should fail, also if the connection cut it off', async () => {
     const server = createServer((_request, response) => {
       response.writeHead(500, { 'content-type': 'text/plain', 'content-length': 2 * SIZE });
       response.write(LONG_TEXT, () => response.socket?.end());
@@ -324,7 +324,7 @@ describe('a long body with secrets that does not fit in memory', () => {
   const SECRET = 'kP7vx-Qm92hZ_tuLw4Rb';
 
   it.each(['utf-8', 'utf-16le'] as const)(
-    'shows no half of one at its end: %s',
+    'shows no part of a secret at its end: %s',
     async (charset) => {
       const { added, artifacts } = outbox();
       const secrets = await agentSecretsOf({ key: 'TOKEN', value: SECRET, secret: true });
@@ -354,7 +354,7 @@ describe('a long body that contains a secret', () => {
     String(bytes).replace(LONG_TEXT, '… '),
   ];
 
-  it('is kept without it, also in another encoding, and so is its type', async () => {
+  it('is saved without it, also in another encoding, and so is its content type', async () => {
     const { added, artifacts } = outbox();
     const parts = { artifacts, secrets: await secrets() };
     const fixture = runFixture({ clock: new FakeClock(), parts });
@@ -386,7 +386,7 @@ describe('a long body that contains a secret', () => {
     expect(added[0] && body.equals(added[0].bytes)).toBe(true);
   });
 
-  it('does not show a secret in its content type, and does not mask half of one', async () => {
+  it('shows no secret in its content type, and does not mask a part of one', async () => {
     const { added, artifacts } = outbox();
     const secret = 'word-of-the-shop';
     const parts = {

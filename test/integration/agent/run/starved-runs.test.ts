@@ -183,8 +183,8 @@ describe('a stopping agent', () => {
   });
 });
 
-describe('a probe that breaks', () => {
-  it('is an error of the agent and no failure of the target', async () => {
+describe('a fault in an attempt', () => {
+  it('of the probe is an error of the agent, not a failure of the target', async () => {
     const broken = {
       ...httpRunner({ clientCertificates: () => [], proxyUrl: () => null }),
       probe: () => Promise.reject(new TypeError('no such thing')),
@@ -206,7 +206,7 @@ describe('a probe that breaks', () => {
     expect(fixture.logRecords()).toMatchObject([{ level: 'error' }]);
   });
 
-  it('as are assertions that cannot be evaluated', async () => {
+  it('of the evaluation of assertions is an error of the agent, too', async () => {
     const fixture = runFixture({
       clock: new FakeClock(),
       parts: {

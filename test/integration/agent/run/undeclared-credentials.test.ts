@@ -157,7 +157,7 @@ describe('a credential that is not declared secret', () => {
     );
   });
 
-  it.each(Object.entries(PLACES))('stands in the url: %s', async (_, echo) => {
+  it.each(Object.entries(PLACES))('is masked if it is in the url: %s', async (_, echo) => {
     const port = await echoing(echo);
     const url = `http://monitor:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/`;
     for (const type of ['URL', 'API'] as const) {
@@ -189,7 +189,7 @@ describe('a credential that is not declared secret', () => {
     expect(other.http?.response?.body).toBe(body);
   });
 
-  it('stays as it is where it is too short or too common to be a secret', async () => {
+  it('is shown if it is too short or too common to be a secret', async () => {
     const body = 'abc true abcd';
     const url = `http://127.0.0.1:${await echoing((_, response) => void response.end(body))}/`;
     const headers = [
@@ -231,7 +231,7 @@ describe('a credential that is not declared secret', () => {
     ]);
   });
 
-  it('is the proxyUrl of a location: masked where the proxy repeats it', async () => {
+  it('is masked if it is in the proxyUrl of a location and the proxy repeats it', async () => {
     const port = await echoing(PLACES.body as Echo);
     const proxyUrl = `http://monitor:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}`;
     const { log } = captureLog();

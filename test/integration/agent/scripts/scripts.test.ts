@@ -107,7 +107,7 @@ describe('a setup script', () => {
     expect(seen.map(({ body }) => body)).toEqual(['', 'written']);
   });
 
-  it('takes none of the response time', async () => {
+  it('is not part of the response time', async () => {
     const { url } = await target();
     const fixture = await scriptFixture();
     const setupScript = `const end = Date.now() + 300; while (Date.now() < end);`;

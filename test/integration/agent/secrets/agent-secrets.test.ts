@@ -169,7 +169,7 @@ describe('the values in force', () => {
     expect(agentSecrets.scrubber.text(filled(agentSecrets, '{{A}}'))).toBe(MASK);
   });
 
-  it('are those before where no scrubber could be made, and the next ones come in', async () => {
+  it('stay the previous ones if no scrubber could be built, and are replaced by the next ones', async () => {
     const { agentSecrets, failNextBuild } = await open();
     const given = { ...NOTHING, variables: [variable('A', 'planted-a')] };
     failNextBuild();
@@ -241,7 +241,7 @@ describe('secrets', () => {
     for (const value of shown) expect(agentSecrets.scrubber.text(value)).toBe(value);
   });
 
-  it('is the user name of a proxy where there is no password', async () => {
+  it('include the user name of a proxy without a password', async () => {
     const { agentSecrets } = await open();
     await agentSecrets.take({ ...NOTHING, proxyUrl: 'http://planted-token@proxy.example:3128' });
     expect(agentSecrets.scrubber.holdsKnown('planted-token')).toBe(true);
@@ -260,7 +260,7 @@ describe('secrets', () => {
     expect(agentSecrets.scrubber.isIdle).toBe(true);
   });
 
-  it('stays so for good where it comes back', async () => {
+  it('stay masked without a time limit if they are used again', async () => {
     const { agentSecrets, wait } = await open();
     const variables = [variable('A', 'planted-1')];
     await agentSecrets.take({ ...NOTHING, variables });
@@ -270,7 +270,7 @@ describe('secrets', () => {
     expect(agentSecrets.scrubber.text('planted-1')).toBe(MASK);
   });
 
-  it('is of a check beside the plan, too, for an hour from its last run', async () => {
+  it('include those of a check that runs on request, for an hour from its last run', async () => {
     const { agentSecrets, builds, wait } = await open();
     const check = checkOf('TCP', { variables: [variable('OWN', 'planted-own')] });
     const start = builds();
@@ -305,7 +305,7 @@ describe('secrets', () => {
     expect(builds()).toBe(start + 1);
   });
 
-  it('is the key that the agent has now, and the one before', async () => {
+  it('include the location key that the agent has now, and the previous one', async () => {
     let key = 'planted-key-1';
     const { agentSecrets, look } = await open({ always: () => [key] });
     key = 'planted-key-2';
@@ -343,7 +343,7 @@ describe('secrets', () => {
 });
 
 describe('the folder of files', () => {
-  it('gives one value a file, without the line break at its end', async () => {
+  it('contains one value per file, without the line break at its end', async () => {
     const { path, file } = folder({
       A: 'a\n',
       B: 'b\r\n',

@@ -155,7 +155,7 @@ const HTTP = new URL('http://service.test:9080');
 it.each([
   [HTTPS, 'HTTPS_PROXY'],
   [HTTP, 'HTTP_PROXY'],
-])('takes a 407 for no word of the service: %s', async (serviceUrl, variable) => {
+])('does not take a 407 for an answer of the service: %s', async (serviceUrl, variable) => {
   const proxy = await httpProxy({ authorization: AUTHORIZATION });
   const missing = await failureOf(clientOf(serviceUrl, proxy.url()));
   expect(missing.kind).toBe('offline');
@@ -230,7 +230,7 @@ it.each<[string, number, string]>([
   ['cannot reach', 503, 'busy'],
   ['cannot reach', 502, 'failed'],
 ])(
-  'an error page of a proxy that %s the service is no word of it: %i',
+  'an error page of a proxy that %s the service is not an answer of the service: %i',
   async (_name, status, kind) => {
     const proxy = await rawServer(answering(response(`${status} No`, '<h1>no</h1>')));
     const failure = await failureOf(clientOf(HTTP, proxy.url()));
@@ -239,7 +239,7 @@ it.each<[string, number, string]>([
   },
 );
 
-it("the service's own refusal is its own also through a proxy", async () => {
+it("the service's own refusal is recognized as its own through a proxy", async () => {
   const service = await UploadService.start();
   service.always('/x', failing(403, 'no such key'));
   const proxy = await httpProxy();

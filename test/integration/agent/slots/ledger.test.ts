@@ -132,7 +132,7 @@ it('the ledger goes no further than the scheduler', async () => {
 });
 
 it.each(['', '{"format":1,"upToMs":-1,"unfinished":[]}', '{"format":2}', '[]'])(
-  'says that it does not know where its file is damaged: %j',
+  'the ledger logs that it knows no slots if its file is damaged: %j',
   async (text) => {
     const dataDir = folder();
     writeFileSync(`${dataDir}/accounted.json`, text);

@@ -27,7 +27,7 @@ function fileOf(bytes: Uint8Array): string {
 it.each([
   ['a folder', {}],
   ['memory', { dataDir: null }],
-])('a file goes up by way of %s as bytes do, and stays where it was', async (_, options) => {
+])('a file is uploaded by way of %s like bytes, and stays in place', async (_, options) => {
   const { outbox, run, service, empty } = await uploadFixture(options);
   // Several pieces, and several parts.
   service.partBytes = 400_000;

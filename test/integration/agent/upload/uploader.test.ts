@@ -311,7 +311,7 @@ describe('the reactions to failures', () => {
       },
     ],
     ['is a failure', failing(500)],
-  ])('an answer that %s costs nothing', async (_what, script) => {
+  ])('loses no record if an answer %s', async (_what, script) => {
     const { put, run, service, clock, empty, waitMs, rejected } = await uploadFixture();
     service.next(PATHS.results, script);
     const ids = await put('one', 'two');
@@ -409,7 +409,7 @@ describe('records that the service refuses for good', () => {
     expect(records()).toMatchObject([{ code: 'refused', id: ids[17] }]);
   });
 
-  it('are none where the service refuses an empty batch, too', async () => {
+  it('are not dropped if the service refuses an empty batch, too', async () => {
     const { put, run, service, clock, empty, waitMs, rejected } = await uploadFixture();
     service.always(PATHS.results, failing(400, 'agentId: unknown'));
     const ids = await put(...names(3));

@@ -28,8 +28,8 @@ function outcome(given: Given, source: SourceValue) {
 const text = (text: string): SourceValue => ({ kind: 'text', text });
 const body = (text: string): SourceValue => ({ kind: 'json-text', text });
 
-describe('what each source gives', () => {
-  test('numbers', () => {
+describe('the value that an assertion compares', () => {
+  test('is a number for statuses and times', () => {
     const status: SourceValue = { kind: 'number', value: 503 };
     expect(outcome({ source: 'STATUS_CODE', target: '503' }, status)).toEqual({
       actual: '503',
@@ -47,7 +47,7 @@ describe('what each source gives', () => {
     );
   });
 
-  test('a response code, whatever its property is, or a part of it by `regex`', () => {
+  test('is the response code, whatever the property is, or a part of it by `regex`', () => {
     const code = text('NOERROR');
     const named = { source: 'RESPONSE_CODE', property: 'status', target: 'NOERROR' } as const;
     expect(outcome(named, code)).toEqual({ actual: 'NOERROR', error: null });
@@ -55,7 +55,7 @@ describe('what each source gives', () => {
     expect(outcome(part, code)).toEqual({ actual: 'ERROR', error: null });
   });
 
-  test('headers by name in any case, whole or by a regular expression', () => {
+  test('is a header by its name in any case, whole or by a regular expression', () => {
     const headers: SourceValue = {
       kind: 'headers',
       headers: { 'content-type': 'text/html; charset=utf-8', vary: ['a', 'b'], 'x-empty': '' },
@@ -79,7 +79,7 @@ describe('what each source gives', () => {
     );
   });
 
-  test('evaluates the value of a header with credentials, but does not show it', () => {
+  test('includes a header with credentials, which is not shown', () => {
     const headers: SourceValue = { kind: 'headers', headers: { 'set-cookie': ['sid=s3cret; x'] } };
     for (const regex of [null, 'sid=(\\w+)']) {
       const result = outcome(
@@ -97,7 +97,7 @@ describe('what each source gives', () => {
     expect(passing).toEqual({ actual: '********', error: null });
   });
 
-  test('latency by its property', () => {
+  test('is the latency that the property names', () => {
     const latency: SourceValue = { kind: 'json', value: { avg: 1.5, min: null } };
     expect(
       outcome({ source: 'LATENCY', property: 'avg', target: '1.5' }, latency).error,
@@ -120,12 +120,12 @@ describe('what each source gives', () => {
     ['i(d)', null, 'd'],
     ['(?i)ID=(\\d+)', null, '17'],
     ['', '(?i)ID=18$', 'id=18'],
-  ])('text by property %j and regex %j is %j', (property, regex, actual) => {
+  ])('is for property %j and regex %j the text %j', (property, regex, actual) => {
     const result = outcome({ source: 'TEXT_BODY', property, regex }, text('id=17; id=18'));
     expect(result.actual).toBe(actual);
   });
 
-  test('an invalid regular expression says so', () => {
+  test('is missing if the regular expression is invalid, and the error says so', () => {
     const result = outcome({ source: 'TEXT_BODY', property: 'a(b' }, text('ab'));
     expect(result.error).toContain('the regular expression "a(b" is not valid');
   });
@@ -193,7 +193,7 @@ describe('JSON', () => {
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
   });
 
-  test('what is not JSON says so on one line, and shows what came', () => {
+  test('a body that is not JSON is reported on one line, with what came', () => {
     const result = outcome({ source: 'JSON_BODY', property: '$.a' }, body('<html>\n<body>'));
     expect(result.actual).toBe('<html>\n<body>');
     expect(result.error).toMatch(/^the body is not JSON: .+$/);
@@ -211,7 +211,7 @@ describe('JSON', () => {
   });
 });
 
-test('what the response said is masked, and what the check says is not', () => {
+test('secrets are masked in what the response contains, and not in what the check contains', () => {
   const mask = (said: string): string => said.replaceAll('guess', '****');
   const told = (given: Given, source: SourceValue) => {
     const assertion = assertionOf(given);
@@ -244,7 +244,7 @@ test('actual is cut at 10 KB, the message much sooner', () => {
   expect(long.actual).toBe(list.slice(0, 10_240));
 });
 
-test('without a response every assertion fails and says why', () => {
+test('without a response every assertion fails with the reason', () => {
   const assertion = assertionOf({ source: 'HEADERS', property: 'etag', comparison: 'IS_NULL' });
   expect(shownOutcome(withoutResponse(assertion), (text) => text)).toEqual({
     actual: null,

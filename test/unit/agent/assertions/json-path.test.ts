@@ -17,7 +17,7 @@ test.each<[string, PathReach]>([
   ['$["a","b"]', 'open'],
   ['$[0:2]', 'open'],
   ['$[?@.a]', 'open'],
-])('%s is %s', (path, reach) => {
+])('the JSONPath %s has the reach %s', (path, reach) => {
   const query = compileJsonPath(path);
   expect(typeof query === 'string' ? query : pathReach(query)).toBe(reach);
 });

@@ -124,7 +124,7 @@ describe('loadConfig', () => {
     });
   });
 
-  it('refuses traces without a receiver, and headers that are none, without showing them', () => {
+  it('refuses traces without a receiver, and invalid headers, without showing them', () => {
     expect(refusalOf({ ...NEEDED, OTLP_TRACES: 'on' })).toMatchObject({ code: 'CONFIG_CONFLICT' });
     const OTEL_EXPORTER_OTLP_ENDPOINT = 'http://collector:4318';
     const names = ['a b', 'host', 'expect', 'upgrade', 'keep-alive'];
@@ -136,7 +136,7 @@ describe('loadConfig', () => {
     }
   });
 
-  it('refuses documents of targets that are none, or for a service', () => {
+  it('refuses invalid addresses of target documents, and all of them with a service', () => {
     const refused = ['shops', '=a.json', 'a=targets.txt', 'a=/x/*/t.json', 'a=http://u:p@sd.test/'];
     for (const TARGETS_FROM of refused) {
       expect(refusalOf({ ...NEEDED, TARGETS_FROM }).code).toBe('CONFIG_INVALID');
@@ -168,7 +168,7 @@ describe('loadConfig', () => {
     expect(refusalOf({ CHECKS_FILE: '' }).code).toBe('CONFIG_MISSING');
   });
 
-  it('says what is needed where nothing is set', () => {
+  it('names what is needed if nothing is set', () => {
     const { kind, code, message } = refusalOf({});
     expect({ kind, code }).toEqual({ kind: 'config', code: 'CONFIG_MISSING' });
     expect(message).toMatch(
@@ -213,7 +213,7 @@ describe('loadConfig', () => {
     expect(message).toBe(`${name} is "${value}"; it must be ${row?.allowed}`);
   });
 
-  it('points at the one bad entry of a list', () => {
+  it('names the invalid entry of a list', () => {
     const { message } = refusalOf({ ...NEEDED, TARGET_DENY: '10.0.0.0/8, 10.0.0.0/40' });
     expect(message).toMatch(/^TARGET_DENY contains "10\.0\.0\.0\/40"; it must be a list of/);
   });
@@ -223,7 +223,7 @@ describe('loadConfig', () => {
     expect(refusalOf({ ...NEEDED, CONNECTIVITY_CHECK: targets }).message).toContain('at most 16');
   });
 
-  it('is one short line whatever the value contains', () => {
+  it('fails with one short line whatever the value contains', () => {
     const { message } = refusalOf({ ...NEEDED, LOG_LEVEL: `in\nfo${'x'.repeat(10_000)}` });
     expect(message).not.toContain('\n');
     expect(message.length).toBeLessThan(300);
@@ -374,7 +374,7 @@ describe('a variable that is nearly one of ours', () => {
     'NODE_OPTIONS',
     'DB_LOG_LEVEL',
     'JOB_NAME',
-  ])('%s is none of ours and is let be', (name) => {
+  ])('%s is not a variable of ours and is ignored', (name) => {
     expect(loadConfig({ ...NEEDED, [name]: 'x' }).work).toEqual(FILE_WORK);
   });
 
@@ -436,7 +436,7 @@ describe('the proxies of the agent', () => {
 });
 
 describe('loadRunConfig', () => {
-  it("needs nothing, and does not mind what is the daemon's alone", () => {
+  it("needs nothing, and ignores what only the daemon reads", () => {
     const env = { API_KEY: 'of another program', AGENT_HEALTH_PORT: 'off', JOB_CONCURRENCY: '7' };
     expect(loadRunConfig(env)).toEqual({
       concurrency: 7,

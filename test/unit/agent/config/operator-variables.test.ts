@@ -33,7 +33,7 @@ it('takes the named variables of the environment as they are, for the agent and 
   });
 });
 
-it('takes a named variable for no slip, however near it is to one of ours', () => {
+it('does not take a named variable for a typing error, however similar it is to one of ours', () => {
   const env = { VARIABLES_FROM_ENV: 'DATA_DIRS', DATA_DIRS: 'x' };
   expect(refusalOf({ DATA_DIRS: 'x' })).toContain('did you mean DATA_DIR?');
   expect(loadConfig({ ...NEEDED, ...env }).operatorVariables.fromEnv).toEqual(
@@ -59,13 +59,13 @@ it.each<[Environment, string]>([
   [{ VARIABLES_FROM_ENV: 'data_dir', data_dir: 'x' }, 'data_dir, which is a setting'],
   [{ VARIABLES_FROM_ENV: 'A', A: 'planted'.repeat(3000) }, 'longer than 20000 characters'],
   [{ VARIABLES_FROM_ENV: 'A,'.repeat(501), A: 'x' }, 'a list of at most 500 names'],
-])('refuses %j in one line, and tells no value', (env, message) => {
+])('refuses %j in one line, and shows no value', (env, message) => {
   const refusal = refusalOf(env);
   expect(refusal).toContain(message);
   expect(refusal).not.toMatch(/planted|\n/);
 });
 
-it('wants a folder that can be read', () => {
+it('requires a folder that can be read', () => {
   const { path, file, remove } = makeTempFolder();
   onTestFinished(remove);
   writeFileSync(file('a-file'), '');

@@ -87,7 +87,7 @@ describe('codes', () => {
   );
 
   it.each(['hunter2', 'AKIAIOSFODNN7EXAMPLE', 'CHECKOUT', 'pl_0123', 'ERR_a b', ''])(
-    '%o is none that is known',
+    '%o is not a known one',
     (code) => {
       expect(codeOf(Object.assign(new Error('no'), { code }))).toBeNull();
     },

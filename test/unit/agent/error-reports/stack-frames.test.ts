@@ -111,13 +111,13 @@ describe('frames', () => {
     expect(told(stackOf(line, 'ok (/opt/vedette/dist/ok.js:1:1)'))).toEqual(['ok dist/ok.js:1:1']);
   });
 
-  it('are no lines of the message', () => {
+  it('include no lines of the message', () => {
     const message = 'got\n    at host.example.com (/opt/vedette/dist/a.js:1:1)';
     const stack = `Error: ${message}\n    at run (/opt/vedette/dist/b.js:2:2)`;
     expect(told(stack, message)).toEqual(['run dist/b.js:2:2']);
   });
 
-  it('are none of Node where the message was changed, and may be anything', () => {
+  it('exclude those of Node if the message was changed, which may contain anything', () => {
     const stack = stackOf('a (node:fs:1:1)', 'b (/opt/vedette/dist/b.js:2:2)');
     expect(told(stack, 'another')).toEqual(['b dist/b.js:2:2']);
   });
@@ -149,12 +149,12 @@ describe('a stack of a megabyte', () => {
     ['of lines', '\n'.repeat(MEGABYTE), null],
     ['of lines that begin like frames', '\n    at '.repeat(MEGABYTE / 8), null],
     ['of opening brackets', `\n    at ${' ('.repeat(MEGABYTE / 2)}`, null],
-  ])('%s is read in a moment', (_what, text, other) => {
+  ])('%s is read quickly', (_what, text, other) => {
     // Whatever is quadratic takes minutes: the test runs out of time.
     expect(told(`Error: ${text}${frame}`, other ?? text)).toEqual(['a dist/a.js:1:1']);
   });
 
-  it('of frames is read in a moment', () => {
+  it('of frames is read quickly', () => {
     expect(told(`Error: it broke${frame.repeat(MEGABYTE / frame.length)}`)).toHaveLength(50);
   });
 });

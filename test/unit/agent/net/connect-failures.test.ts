@@ -19,7 +19,7 @@ describe('connectFailure', () => {
     ['EMFILE', 'INTERNAL_ERROR'],
     ['ENFILE', 'INTERNAL_ERROR'],
     ['EADDRNOTAVAIL', 'INTERNAL_ERROR'],
-  ])('takes %s for %s', (systemCode, code) => {
+  ])('reports %s as %s', (systemCode, code) => {
     const failure = connectFailure(
       'example.test:443 (192.0.2.1)',
       { ok: false, ended: 'error', systemCode },

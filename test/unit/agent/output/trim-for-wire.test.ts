@@ -158,7 +158,7 @@ describe('trimForWire', () => {
     ['one record of a megabyte', dns(1, 'é'.repeat(1_000_000))],
     ['more records than are taken', dns(7000, 'x')],
     ['a text that no cut makes valid', url({ httpVersion: '3' as '2' })],
-  ])('makes a result with %s one that is taken', (_what, result) => {
+  ])('cuts a result with %s so that the service accepts it', (_what, result) => {
     const sent = fitted(result);
     const detail = sent.apiCheckResult ?? sent.tcpCheckResult ?? sent.dnsCheckResult;
     const last = detail?.jobLog.at(-1);

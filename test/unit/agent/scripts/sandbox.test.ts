@@ -210,7 +210,7 @@ it('a recursion without an end is an error of the script, not of its sandbox', a
   });
 });
 
-it('a script that waits for nothing fails', async () => {
+it('a script that waits for something that never happens fails', async () => {
   const { message } = failed(await run(`await new Promise(() => {})`));
   expect(message).toBe('The script waits for a promise that nothing will settle');
 });

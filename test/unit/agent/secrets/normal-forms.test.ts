@@ -24,12 +24,12 @@ it.each<[string, readonly string[]]>([
   [' s3cret\n', ['s3cret']],
   ['  Db.Example ', ['Db.Example', 'db.example']],
   ['pässwört', ['p\ufffdssw\ufffdrt']],
-])('%j may also show as %j', (value, others) => {
+])('%j may also appear as %j', (value, others) => {
   expect(otherFormsOf(value).toSorted()).toEqual(others.toSorted());
 });
 
 it.each(['https://[', 'HTTP://', '0X7F000001', 'A#b', 'C:\\x', '', ' ', 'x://Y'])(
-  'of %j nothing common is left',
+  '%j has no other form that is too common to mask',
   (value) => {
     const forms = otherFormsOf(value);
     expect(forms.filter((form) => form.length < 8 && form !== value.trim())).toEqual([]);

@@ -68,7 +68,7 @@ describe('a check with templates', () => {
     expect(check.request.url).toBe(EVERYWHERE.url);
   });
 
-  it('goes out so that its target reads the value everywhere', () => {
+  it('is sent so that its target reads the value everywhere', () => {
     const check = apiCheck(EVERYWHERE);
     const latin1 = fc
       .string({
@@ -143,7 +143,7 @@ describe('a credential that the service cannot decrypt', () => {
     expect(namesFromOthers(check)).toEqual([]);
   });
 
-  it('is named wherever one stands', () => {
+  it('is reported in every field that contains it', () => {
     const check = apiCheck({
       url: `https://user:${NOT_READABLE}@{{HOST}}/`,
       headers: [{ key: 'Authorization', value: NOT_READABLE }],
@@ -175,7 +175,7 @@ describe('a variable of the account that the service cannot decrypt', () => {
 });
 
 describe('an unknown variable', () => {
-  it('is named with where it stands and where it can be defined', () => {
+  it('is reported with its field and where it can be defined', () => {
     const check = apiCheck({ headers: [{ key: 'X-Token', value: '{{A}} {{TOKEN}}' }] });
     const { code, message } = failureOf(check, { A: 'planted' });
     expect(code).toBe('VARIABLE_UNKNOWN');

@@ -49,11 +49,11 @@ it.each([
   [{ url, basicAuth: { username: '', password: '' } }, NONE],
   [{ url: 'http://u:p%40w@e.test/' }, { parts: ['p%40w', 'p@w', 'p@w'], wholes: ['u:p@w'] }],
   [{ url: 'http://e.test/a@b' }, NONE],
-])('of %j are %j', (request, credentials) => {
+])('the credentials of %j are %j', (request, credentials) => {
   expect(sentCredentialsOf(checkOf('API', { request }))).toEqual(credentials);
 });
 
-it('stand in the url of a URL check, and in no check of another type', () => {
+it('finds credentials in the url of a URL check, and none in checks of other types', () => {
   const request = { url: 'http://token@e.test/' };
   expect(sentCredentialsOf(checkOf('URL', { request })).parts).toContain('token');
   expect(sentCredentialsOf(checkOf('TCP', {}))).toEqual(NONE);

@@ -110,7 +110,7 @@ describe('an escalation', () => {
     expect(problem.pass(12)).toBe(true);
   });
 
-  it('waits while a check fails that it depends on, and so does what was acknowledged before', () => {
+  it('waits while a check that its own depends on fails, also if the problem got worse meanwhile', () => {
     const problem = new Problem();
     problem.run(0, 'degraded');
     const held: AlertContext = { ...problem.context(10), hold: 'held' };

@@ -44,7 +44,7 @@ describe('the alert of a check that depends on another', () => {
     expect(child.run(120, 'passing', 'briefly')).toBe('ALERT_RECOVERY');
   });
 
-  it('waits while the other fails, is looked at every minute, and is sent by the first run after that', () => {
+  it('waits while the other fails, is judged every minute, and is sent by the first run after that', () => {
     const child = new Child();
     child.run(60, 'failing', 'briefly');
     expect([child.wait(80, 'held'), child.due]).toEqual(['NO_ALERT', 140]);
@@ -58,7 +58,7 @@ describe('the alert of a check that depends on another', () => {
     expect([child.run(120, 'passing', 'briefly'), child.due]).toEqual(['NO_ALERT', null]);
   });
 
-  it('of a degraded check that fails while the other does is sent as what changed', () => {
+  it('is sent with the type for degraded to failing if a degraded check fails while it waits', () => {
     const child = new Child();
     expect(child.run(60, 'degraded', 'none')).toBe('ALERT_DEGRADED');
     expect(child.run(120, 'failing', 'held')).toBe('NO_ALERT');

@@ -98,7 +98,7 @@ describe('the alert table with a threshold of one run', () => {
     [['degraded', 'failing', 'passing'], 'ALERT_RECOVERY'],
     [['failing', 'degraded', 'failing'], 'ALERT_DEGRADED_FAILURE'],
     [['failing', 'passing', 'failing'], 'ALERT_FAILURE'],
-  ])('gives for %j at last %s', (conditions, alert) => {
+  ])('gives after %j the alert %s', (conditions, alert) => {
     expect(new Sentry().all(...conditions).at(-1)).toBe(alert);
   });
 
@@ -202,7 +202,7 @@ describe('alert reminders', () => {
     expect(sentry.run('passing', false, 32)).toBe('ALERT_RECOVERY');
   });
 
-  it('are sent without end if 100000 are configured, and once for a time without any evaluation', () => {
+  it('are sent without end if 100000 are configured, and once after a time in which nothing was judged', () => {
     const sentry = new Sentry(reminding(100_000));
     sentry.run('degraded', false, 1);
     expect(sentry.wait(11)).toBe('ALERT_DEGRADED_REMAIN 1');
@@ -241,7 +241,7 @@ describe('alert reminders', () => {
 });
 
 describe('silenced alerts', () => {
-  it('are sent by the first run afterwards that still has a problem that began meanwhile', () => {
+  it('are sent by the first run after the silence if a problem that began in it still lasts', () => {
     const sentry = new Sentry({ reminders: { amount: 5, interval: 1 } });
     expect(sentry.run('failing', true, 1)).toBe(QUIET);
     expect(sentry.dueMinute).toBeNull();
@@ -252,20 +252,20 @@ describe('silenced alerts', () => {
     expect(sentry.run('passing', false, 5)).toBe('ALERT_RECOVERY');
   });
 
-  it('are not sent afterwards of a problem that began and ended meanwhile', () => {
+  it('are never sent if the problem began and ended in the silence', () => {
     const sentry = new Sentry();
     sentry.run('failing', true);
     sentry.run('passing', true);
     expect(sentry.all('passing', 'failing')).toEqual([QUIET, 'ALERT_FAILURE']);
   });
 
-  it('are not sent of a problem that the first run afterwards has no more', () => {
+  it('are not sent if the first run after the silence no longer has the problem', () => {
     const sentry = new Sentry();
     sentry.run('failing', true);
     expect(sentry.run('passing')).toBe(QUIET);
   });
 
-  it('are sent if the problem is another one afterwards', () => {
+  it('are sent if the problem is a different one after the silence', () => {
     const eased = new Sentry();
     eased.run('failing', true);
     expect(eased.all('degraded', 'passing')).toEqual([
@@ -277,7 +277,7 @@ describe('silenced alerts', () => {
     expect(worse.all('failing', 'passing')).toEqual(['ALERT_DEGRADED_FAILURE', 'ALERT_RECOVERY']);
   });
 
-  it('of a heartbeat are sent within a minute after it, as no run shows that it still fails', () => {
+  it('are sent for a heartbeat within a minute after the silence, as no run shows that it still fails', () => {
     for (const settings of [runs(1), minutes(5)]) {
       const heartbeat = new Sentry(settings, true);
       expect(heartbeat.run('failing', true, 1)).toBe(QUIET);
@@ -290,7 +290,7 @@ describe('silenced alerts', () => {
     }
   });
 
-  it('leave reminders of what was sent before, and the one that comes due after it is the alert', () => {
+  it('replace the first reminder after the silence if the problem got worse in it', () => {
     const sentry = new Sentry({ reminders: { amount: 5, interval: 2 } });
     sentry.run('degraded', false, 1);
     expect(sentry.run('failing', true, 2)).toBe(QUIET);
@@ -301,14 +301,14 @@ describe('silenced alerts', () => {
     expect(sentry.wait(7)).toBe('ALERT_FAILURE_REMAIN 1');
   });
 
-  it('include a recovery, which is not sent later either', () => {
+  it('include a recovery, which is not sent after the silence either', () => {
     const sentry = new Sentry();
     sentry.run('failing');
     expect(sentry.run('passing', true)).toBe(QUIET);
     expect(sentry.run('passing')).toBe(QUIET);
   });
 
-  it('postpone a threshold that is reached meanwhile to the next run afterwards', () => {
+  it('are sent by the next run after the silence if their threshold was reached in it', () => {
     const counted = new Sentry(runs(2));
     counted.run('failing');
     expect(counted.run('failing', true)).toBe(QUIET);
@@ -323,7 +323,7 @@ describe('silenced alerts', () => {
     expect(timed.run('failing', false, 8)).toBe('ALERT_FAILURE_REMAIN');
   });
 
-  it('are sent afterwards of a problem that got worse meanwhile', () => {
+  it('are sent after the silence if the problem got worse in it', () => {
     const sentry = new Sentry();
     sentry.run('degraded');
     expect(sentry.run('failing', true)).toBe(QUIET);
@@ -334,7 +334,7 @@ describe('silenced alerts', () => {
     ]);
   });
 
-  it('end a problem with a recovery of the kind that subscribers were notified of', () => {
+  it('are followed by a recovery from the condition that subscribers were notified of', () => {
     const sentry = new Sentry();
     sentry.run('degraded');
     expect(sentry.run('failing', true)).toBe(QUIET);
@@ -344,8 +344,8 @@ describe('silenced alerts', () => {
   });
 });
 
-describe('late runs, for alerts,', () => {
-  it('change nothing', () => {
+describe('late runs', () => {
+  it('change no alert', () => {
     const sentry = new Sentry();
     sentry.run('passing', false, 5);
     expect(sentry.run('failing', false, 4)).toBe('late');

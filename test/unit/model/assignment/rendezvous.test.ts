@@ -210,7 +210,7 @@ describe('the assignment of checks', () => {
     );
   });
 
-  it('spreads also agents and checks with similar ids', () => {
+  it('spreads checks evenly even if the ids of agents and checks are similar', () => {
     const agents = Array.from({ length: 10 }, (_, n) => agent(`agent-${n}`));
     const owners = [...assign(urlChecks(MANY), agents).owners.values()];
     for (const { id } of agents) {
@@ -220,7 +220,7 @@ describe('the assignment of checks', () => {
     }
   });
 
-  it('accepts a check of the model', () => {
+  it('takes a check as the model defines it', () => {
     expect(assignableCheckOf(checkOf('DNS', { id: 'names' }))).toEqual({
       id: 'names',
       checkType: 'DNS',

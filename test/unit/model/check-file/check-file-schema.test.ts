@@ -156,7 +156,7 @@ describe('the JSON Schema of check files', () => {
     expect(accepted).toEqual([]);
   });
 
-  it('lets defaults have what a check lacks, and refuses a check that lacks it without them', () => {
+  it('accepts a check that lacks needed fields only if the file has defaults', () => {
     const checks = [{ id: 'a', checkType: 'URL', request: {} }];
     expect(accepts({ checks })).toBe(false);
     expect(accepts({ checks: [{ id: 'a', checkType: 'URL' }] })).toBe(false);
@@ -185,7 +185,7 @@ describe('the JSON Schema of check files', () => {
     expect(await isValid(JSON.stringify(kept))).toBe(true);
   });
 
-  it('lets a JSON file name it', async () => {
+  it('accepts a JSON file that names it in $schema', async () => {
     const file = { $schema: 'https://v.example/schemas/check-file.json', ...SAMPLE };
     expect(accepts(file)).toBe(true);
     expect(await isValid(JSON.stringify(file))).toBe(true);

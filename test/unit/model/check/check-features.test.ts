@@ -32,7 +32,7 @@ describe('the features that a check needs', () => {
     expect(featuresNeededBy({ checkType, request })).toEqual(features);
   });
 
-  test('include short periods of types that had none', () => {
+  test('include periods under a minute for types that did not support them before', () => {
     const check = { checkType: 'DNS', request: {}, frequency: 0 };
     expect(featuresNeededBy(check)).toEqual(['SUB_MINUTE_OF_ALL_TYPES']);
     expect(featuresNeededBy({ ...check, frequency: 1 } as typeof check)).toEqual([]);

@@ -27,7 +27,7 @@ describe('a regular expression', () => {
     ['(?<n>a)(?<n>b)', 'Duplicate capture group name'],
     ['a{2,1}', 'numbers out of order in {} quantifier'],
     ["$&$'(", 'Unterminated group'],
-  ])('%j is not, and the problem does not repeat it', (text, problem) => {
+  ])('%j is refused, and the problem does not repeat it', (text, problem) => {
     expect(parsePattern(text)).toBe(problem);
   });
 });
@@ -52,7 +52,7 @@ describe('a JSONPath', () => {
     },
   );
 
-  test('that is nested very deep is parsed or refused, and harms nothing', () => {
+  test('that is nested very deep is parsed or refused, without a stack overflow', () => {
     const deep = `$${'[?@'.repeat(680)}`;
     expect(parseJsonPath(deep)).toBeTypeOf('string');
     expect(parseJsonPath(`${deep}${']'.repeat(680)}`)).not.toBeTypeOf('string');

@@ -54,7 +54,7 @@ describe('a heartbeat check', () => {
     expect(pathsOf(heartbeat)).toEqual(paths);
   });
 
-  it('counts in milliseconds', () => {
+  it('has its period and grace in milliseconds', () => {
     expect(rhythmOf({ period: 2, periodUnit: 'DAYS', grace: 90, graceUnit: 'SECONDS' })).toEqual({
       periodMs: 172_800_000,
       graceMs: 90_000,
@@ -67,7 +67,7 @@ describe('a heartbeat check', () => {
     [90_000, '1 minute 30 seconds'],
     [90_061_000, '1 day 1 hour 1 minute 1 second'],
     [31_536_000_000, '365 days'],
-  ])('tells %d ms as %s', (durationMs, text) => {
+  ])('writes %d ms as %s', (durationMs, text) => {
     expect(periodText(durationMs)).toBe(text);
   });
 });

@@ -38,7 +38,7 @@ describe('a text in the field of a credential', () => {
     ['Bearer {{TOKEN}}', false],
     ['basic\t{{CREDENTIALS}}', false],
     ['{{USER}}:{{PASSWORD}}', false],
-  ])('%j is hidden: %s', (text, expected) => {
+  ])('%j is masked: %s', (text, expected) => {
     expect(isCredential(text)).toBe(expected);
   });
 });
@@ -96,20 +96,20 @@ describe('the password in a URL', () => {
     ['{{BASE}}@host/', null, '{{BASE}}@host/'],
     ['mail@host', null, 'mail@host'],
     ['', null, ''],
-  ])('is the user name alone of %j: %j', (text, user, other) => {
+  ])('if missing, makes the user name of %j the secret: %j', (text, user, other) => {
     const secret = urlSecretOf(text);
     expect(secret?.part === 'username' ? secret.text : null).toBe(user);
     expect(mapUrlSecret(text, () => 'x')).toBe(other);
   });
 
-  it('is all that another one changes', () => {
+  it('is the only part of the URL that a new one changes', () => {
     expect(mapUrlSecret('https://user:pw@host:8/p?q=a:b@c#f', () => MASK)).toBe(
       `https://user:${MASK}@host:8/p?q=a:b@c#f`,
     );
   });
 });
 
-it('a request is shown without its credentials, and with all else', () => {
+it('a request is shown without its credentials, and otherwise unchanged', () => {
   const request = {
     method: 'GET',
     url: 'https://user:pw@host/path?token=a',
@@ -189,7 +189,7 @@ describe('a user name without a password', () => {
     basicAuth: { username: MASK, password: '' },
   };
 
-  it('is hidden as a password is, and one beside a password is shown', () => {
+  it('is masked like a password, and is shown beside a password', () => {
     expect(maskRequest(TOKENS)).toEqual(HIDDEN);
     expect(maskRequest(HIDDEN)).toEqual(HIDDEN);
     expect(maskRequest(STORED)).toEqual(SHOWN);
@@ -204,7 +204,7 @@ describe('a user name without a password', () => {
     ['an empty basicAuth', { ...HIDDEN, basicAuth: {} }],
     ['a null for the password', { ...HIDDEN, basicAuth: { username: MASK, password: null } }],
     ['no user name', { ...HIDDEN, basicAuth: { password: '' } }],
-  ])('stays with an update of %s', (_, given) => {
+  ])('is kept by an update with %s', (_, given) => {
     expect(keep(given, TOKENS)).toEqual({ request: TOKENS, problems: [] });
     expect(keep(given, HIDDEN)).toEqual({ request: HIDDEN, problems: [] });
   });
@@ -216,7 +216,7 @@ describe('a user name without a password', () => {
     expect(keep(others, TOKENS)).toEqual({ request: others, problems: [] });
   });
 
-  it('is to be given again for another target', () => {
+  it('must be sent again for another target', () => {
     const elsewhere = ['basicAuth.username', 'url'];
     const url = `https://${MASK}@evil.test/a`;
     expect(keep({ ...HIDDEN, url }, TOKENS).problems.toSorted()).toEqual(elsewhere);
@@ -225,7 +225,7 @@ describe('a user name without a password', () => {
     expect(keep({ url: 'https://evil.test/' }, TOKENS).problems).toEqual(['basicAuth.username']);
   });
 
-  it('never stays beside a password, where it would be shown', () => {
+  it('is not kept beside a password, where it would be shown', () => {
     const url = `https://${MASK}:pw@shop.test/a`;
     const basicAuth = { username: MASK, password: 'pw' };
     expect(keep({ ...HIDDEN, url, basicAuth }, TOKENS).problems).toEqual([
@@ -238,13 +238,13 @@ describe('a user name without a password', () => {
     });
   });
 
-  it('is no password, and no password is one', () => {
+  it('is not kept in place of a password, nor a password in its place', () => {
     expect(keep(HIDDEN, STORED).problems).toEqual(['url', 'basicAuth.username']);
     expect(keep({ ...SHOWN, headers: [] }, TOKENS).problems).toEqual(['url', 'basicAuth.password']);
     expect(maskProblems(HIDDEN)).toHaveLength(2);
   });
 
-  it('counts for the target where a template stands in it', () => {
+  it('counts as part of the target if it contains a template', () => {
     const before = { ...TOKENS, url: 'https://a{{{A}}}@shop.test/' };
     const change = { variables: [own('A', 'a')], given: [own('A', '@evil.test/')] };
     expect(keep(undefined, before, change).problems).toEqual(['url', 'basicAuth.username']);
@@ -252,11 +252,11 @@ describe('a user name without a password', () => {
   });
 });
 
-describe('the reason why a value is needed again', () => {
+describe('the reason why a value must be sent again', () => {
   const message = (given: unknown, before: object, changes: Parameters<typeof keep>[2] = {}) =>
     keepWithMessages(given, before, changes).problems.at(0)?.message;
 
-  it('is the url, the Host header or the variable that is another', () => {
+  it('is the url, the Host header or the variable that changed', () => {
     expect(message({ ...SHOWN, url: 'https://evil.test/' }, STORED)).toBe(
       "must be sent again because the url leads to another scheme, host or port: a hidden value is kept only if scheme, host, port and Host header do not change, nor the check's variables in them or before the host (null removes it)",
     );
@@ -300,7 +300,7 @@ describe('an update', () => {
       { ...SHOWN, headers: [pair('authorization', null), pair('X-Plain', 'b')] },
       { ...STORED, headers: [pair('X-Plain', 'b')] },
     ],
-  ])('of %s keeps what is stored, or does as it says', (_, given, expected) => {
+  ])('with %s keeps the stored credentials that it does not change', (_, given, expected) => {
     const { request, problems } = keep(given);
     expect(problems).toEqual([]);
     if (expected !== null) expect(request).toEqual(expected);
@@ -329,7 +329,7 @@ describe('an update', () => {
     ['a template for a user', 'https://{{A}}@shop.test/'],
     ['a template for a scheme', '{{A}}://shop.test/'],
     ['a template for a port', 'https://shop.test:{{A}}/'],
-  ])('to %s needs each anew', (_, url) => {
+  ])('to %s must send each credential again', (_, url) => {
     const variables = { given: [own('A', 'evil.test/'), own('HOST', 'evil.test')] };
     expect(keep({ ...SHOWN, url }, STORED, variables).problems).toEqual([
       'basicAuth.password',
@@ -363,7 +363,7 @@ describe('an update', () => {
     ['the port', 'https://shop.test:{{A}}/'],
     ['the scheme', '{{A}}://shop.test/'],
     ['the host', 'https://user:pw@{{A}}/'],
-  ])('of the variables alone needs each anew where one of them is %s', (_, url) => {
+  ])('of variables must send each credential again if one is %s', (_, url) => {
     const headers = [pair('Authorization', 'Bearer token')];
     const before = { url, headers, basicAuth: null };
     const variables = [own('A', 'monitor'), own('S', 'https')];
@@ -375,7 +375,7 @@ describe('an update', () => {
     }
   });
 
-  it('of the variables in a Host header needs each anew, of those in a path does not', () => {
+  it('of a variable must send each credential again if it is in the Host header, not if it is in the path', () => {
     const change = { variables: [own('A', 'a')], given: [own('A', 'b')] };
     const { url, basicAuth } = STORED;
     const headers = [pair('Authorization', 'Bearer token'), pair('HOST', '{{A}}')];
@@ -385,12 +385,12 @@ describe('an update', () => {
     );
   });
 
-  it('with another Host header needs each anew', () => {
+  it('with another Host header must send each credential again', () => {
     const headers = [...SHOWN.headers, pair('host', 'evil.test')];
     expect(keep({ ...SHOWN, headers }).problems).toContain('headers.0.value');
   });
 
-  it('takes a mask for nothing that is not stored', () => {
+  it('is refused for a mask in place of a value that is not stored', () => {
     const bare = { url: 'https://shop.test/', headers: [], basicAuth: null };
     expect(keep(SHOWN, bare).problems).toEqual(['url', 'basicAuth.password', 'headers.0.value']);
     expect(keep({ ...SHOWN, headers: [pair('X-API-Key', MASK)] }).problems).toEqual([
@@ -407,7 +407,7 @@ describe('an update', () => {
     expect(maskProblems(STORED)).toEqual([]);
   });
 
-  it('keeps several headers of one name only where there are as many', () => {
+  it('keeps several headers of one name only if their number does not change', () => {
     const before = { url: 'https://a.test/', headers: [pair('Cookie', 'a'), pair('cookie', 'b')] };
     const given = (...values: readonly unknown[]) => ({
       url: 'https://a.test/',
@@ -420,7 +420,7 @@ describe('an update', () => {
     expect(keep(given('new'), before)).toEqual({ request: given('new'), problems: [] });
   });
 
-  it('moves templates wherever it likes', () => {
+  it('may send templates to another target', () => {
     const before = {
       url: 'https://a.test/',
       headers: [pair('Authorization', 'Bearer {{TOKEN}}')],
@@ -430,11 +430,11 @@ describe('an update', () => {
     expect(keep(given, before)).toEqual({ request: { ...before, ...given }, problems: [] });
   });
 
-  it.each([null, 'text', 7, []])('of %j is left to the model', (given) => {
+  it.each([null, 'text', 7, []])('with the request %j is left to the model', (given) => {
     expect(keep(given)).toEqual({ request: given, problems: [] });
   });
 
-  it('leaves a mask that replaces what is encrypted', () => {
+  it('keeps the mask that stands for an encrypted value', () => {
     expect(keep(SHOWN, SHOWN)).toEqual({ request: SHOWN, problems: [] });
     expect(keep({ ...SHOWN, url: 'https://evil.test/' }, SHOWN).problems).toHaveLength(2);
   });
@@ -453,7 +453,7 @@ describe('the variables of a target', () => {
       kept === null ? null : new Set(kept),
     ) === null;
 
-  it('say where it is, those of the path do not', () => {
+  it('are those of its host, not those of the path', () => {
     expect(target.names).toEqual(['HOST']);
     expect(same([own('HOST', 'a')], [own('HOST', 'a')])).toBe(true);
     expect(same([own('HOST', 'a')], [own('HOST', 'b')])).toBe(false);
@@ -463,7 +463,7 @@ describe('the variables of a target', () => {
     expect(same([], 'no list')).toBe(true);
   });
 
-  it('are the same where a secret one stays', () => {
+  it('are unchanged if a secret one is kept', () => {
     const secret = [own('HOST', '', true)];
     expect(same(secret, secret, ['HOST'])).toBe(true);
     expect(same(secret, secret, null)).toBe(true);
@@ -471,7 +471,7 @@ describe('the variables of a target', () => {
     expect(same([own('HOST', 'a')], [own('HOST', 'a', true)], [])).toBe(false);
   });
 
-  it('are those of the whole URL, where one of them may be its beginning', () => {
+  it('are those of the whole URL if one of them may be its beginning', () => {
     expect(targetOf({ url: '{{BASE}}/{{PATH}}' }).names).toEqual(['BASE', 'PATH']);
     expect(targetOf({ url: '{{BASE}}/a' })).not.toEqual(targetOf({ url: '{{BASE}}/b' }));
     expect(targetOf({ url: 'https://{{HOST}}/a' })).toEqual(

@@ -4,7 +4,7 @@ import {
   maskHeaders,
 } from '../../../../src/model/credentials/sensitive-headers.ts';
 
-describe('sensitive', () => {
+describe('sensitive headers include', () => {
   test.each([
     'Authorization',
     'proxy-authorization',
@@ -33,7 +33,7 @@ describe('sensitive', () => {
   });
 });
 
-describe('not sensitive', () => {
+describe('sensitive headers do not include', () => {
   test.each([
     'Content-Type',
     'WWW-Authenticate',
@@ -51,7 +51,7 @@ describe('not sensitive', () => {
   });
 });
 
-test('masking touches only sensitive values, each by itself', () => {
+test('masks only values of sensitive headers, each of several values separately', () => {
   const headers = { 'set-cookie': ['a=1', 'b=2'], etag: 'x', 'x-api-key': 'k', vary: ['a', 'b'] };
   expect(maskHeaders(headers)).toEqual({
     'set-cookie': ['********', '********'],
@@ -61,7 +61,7 @@ test('masking touches only sensitive values, each by itself', () => {
   });
 });
 
-test('a header named __proto__ stays one', () => {
+test('keeps a header named __proto__', () => {
   const headers = JSON.parse('{"__proto__":"x"}');
   expect(Object.keys(maskHeaders(headers))).toEqual(['__proto__']);
 });

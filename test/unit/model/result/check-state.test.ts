@@ -78,7 +78,7 @@ describe('the state history of a check', () => {
     expect(withRun(history, { state: 'failing', slotMs: 4 })).toBeNull();
   });
 
-  it('is not changed by runs that judge nothing', () => {
+  it('is not changed by runs without a verdict', () => {
     expect(stateOfRun('error')).toBeNull();
     expect(stateOfRun('cancelled')).toBeNull();
   });

@@ -101,12 +101,12 @@ describe('the root message of a result', () => {
     ['a late answer', http(200, over), SLOW],
     ['a status of 404 that an assertion allows, late', decided(404, over), SLOW],
     [
-      'an answer where none is wanted',
+      'an answer where none is expected',
       http(200),
       'status 200; 400 or more, or no answer, is needed (shouldFail)',
     ],
     [
-      'a connection that is not wanted',
+      'a connection that is not expected',
       tcp(),
       'The connection was made, where the check expects none',
     ],
@@ -120,7 +120,7 @@ describe('the root message of a result', () => {
     ['a code that an assertion allows, late', dns('NXDOMAIN', over, true), SLOW],
     ['a slow answer', dns('NOERROR', over), SLOW],
     [
-      'an answer that is not wanted',
+      'an answer that is not expected',
       dns('NOERROR'),
       'The name server answered NOERROR, where the check expects an error code',
     ],

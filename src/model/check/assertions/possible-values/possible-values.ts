@@ -43,7 +43,7 @@ const NOT_A_HEADER: Values = {
 };
 
 const CERTIFICATE_VALUES: Readonly<Record<CertificateProperty, Values>> = {
-  // Older versions are only those of servers that speak no later one.
+  // A result has an older version only if the handshake failed: the server supports no newer one.
   protocol: listOf(
     'the protocol is TLSv1.2 or TLSv1.3, or of a failed handshake TLSv1 or TLSv1.1',
     ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3', null],
@@ -62,7 +62,7 @@ const CERTIFICATE_VALUES: Readonly<Record<CertificateProperty, Values>> = {
   keyBits: wholeNumbersOf('keyBits is a whole number, 1 or more, or null', 1, true),
 };
 
-/** A document of which all fields are known. */
+/** A JSON document whose fields are all known. */
 interface KnownDocument {
   readonly fields: readonly string[];
   /** The path of a value. */
@@ -99,7 +99,7 @@ const DNS_DOCUMENT: KnownDocument = {
 };
 const ICMP_DOCUMENT: KnownDocument = { fields: Object.keys(ICMP_FIELDS), example: '$.packetLoss' };
 
-/** By the source of the assertion, and by what its property names. */
+/** The values that the source and the property of an assertion can have. */
 export function possibleValues(assertion: Assertion): Values {
   const { source, property } = assertion;
   const isPart = patternFieldOf(assertion) !== null;
@@ -152,7 +152,7 @@ function valuesIn(document: KnownDocument, property: string): Values {
   };
 }
 
-/** The name that a JSONPath begins with; null if it begins otherwise. */
+/** The name that a JSONPath begins with; null if it begins with another selector. */
 function firstNameOf({ segments: [first] }: JSONPathQuery): string | null {
   if (first === undefined || first.toString().startsWith('..')) return null;
   const [selector, ...others] = first.selectors;

@@ -5,7 +5,7 @@ import { parseNumber } from '../numeric.ts';
 
 /** The values that an assertion may have to compare. */
 export interface Values {
-  /** A main clause. */
+  /** A main clause for messages, such as `it is true or false`. */
   readonly what: string;
   /** Whether a value can meet the comparison. */
   readonly canMeet: (comparison: Comparison, target: string) => boolean;
@@ -119,7 +119,7 @@ export const ADDRESSES: Values = {
   },
 };
 
-/** The system writes addresses so, and they compare as text. */
+/** The system writes addresses in their shortest form, and assertions compare them as text. */
 function isShortestAddress(text: string): boolean {
   const family = isIP(text);
   if (family !== 6) return family === 4;

@@ -78,7 +78,7 @@ onLinux('the connect time, where the event loop is held', () => {
 });
 
 onLinux('a check of a name whose first address refuses, where the event loop is held', () => {
-  it.each(['URL', 'TCP'])('is not sure of all of that for the peer (%s)', async (type) => {
+  it.each(['URL', 'TCP'])('attributes only a part of that time to the peer (%s)', async (type) => {
     const target = await rawServer(answering(response('200 OK', 'ok')));
     const resolver = staticResolver({ 'two.test': ['127.0.0.2', '127.0.0.1'] });
     const context = makeContext({ resolver, starvation: await realStarvation() });

@@ -34,7 +34,7 @@ describe('upgradeToTls', () => {
     ).toBeNull();
   });
 
-  test('refuses plain text behind the agreement, which somebody on the way may have put in', async () => {
+  test('refuses plain text after the agreement, which an attacker may have injected', async () => {
     const failure = await upgradeOf('POSTGRESQL', (socket) =>
       socket.once('data', () => socket.write('SE')),
     );

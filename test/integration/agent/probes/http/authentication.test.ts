@@ -175,7 +175,7 @@ describe('an AWS signature', () => {
     expect(response?.body).toMatch(/Signature=\*{8}$/);
   });
 
-  it('is right for S3 for any key, beside a date of the check', async () => {
+  it('is valid for S3 with any object key, also if the check sets a date', async () => {
     const key = { accessKeyId: AWS.accessKeyId, secretAccessKey: PASSWORD };
     const paths: string[] = [];
     const base = await serving((request, response) => {

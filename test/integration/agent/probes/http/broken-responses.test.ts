@@ -40,7 +40,7 @@ describe('no response', () => {
       answering(HEAD.replace('\r\n\r\n', '\r\nContent-Length: 9\r\n\r\n')),
     ],
     [
-      'an upgrade nobody asked for',
+      'an upgrade that was not requested',
       'PROTOCOL_ERROR',
       answering('HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'),
     ],
@@ -79,7 +79,7 @@ describe('no response', () => {
       "Transfer-Encoding can't be present with Content-Length",
     ],
     ['HTTP/1.1 099 Odd\r\n\r\n', 'a status below 200'],
-  ])('the message about %j tells what is wrong', async (text, words) => {
+  ])('the message about %j names what is wrong', async (text, words) => {
     const server = await rawServer(answering(text));
     expect((await probe(server.url())).failure?.message).toContain(words);
   });

@@ -87,7 +87,7 @@ describe('what a proxy may answer to CONNECT', () => {
     await proxy.idle();
   });
 
-  test('a reset', async () => {
+  test('a reset is PROXY_UNREACHABLE', async () => {
     const proxy = await answeringProxy('', (peer) => peer.reset());
     const { failure } = await probe(URL_BEHIND, { proxyUrl: proxy.url() });
     expect(failure).toMatchObject({

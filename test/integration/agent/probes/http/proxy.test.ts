@@ -187,7 +187,7 @@ describe('http', () => {
   });
 });
 
-test('each redirect goes through the proxy, as its scheme wants', async () => {
+test('each redirect goes through the proxy in the way of its scheme', async () => {
   const secure = await http2Server(good, (stream) => {
     stream.respond({ ':status': 200 });
     stream.end('there');
@@ -206,7 +206,7 @@ test('each redirect goes through the proxy, as its scheme wants', async () => {
 describe('no way through the proxy', () => {
   const URLS = ['https://good.test:1/', 'http://good.test:1/'] as const;
 
-  test.each(URLS)('without credentials that it wants: PROXY_AUTH_REQUIRED for %s', async (url) => {
+  test.each(URLS)('without required credentials: PROXY_AUTH_REQUIRED for %s', async (url) => {
     const proxy = await httpProxy({ authorization: AUTHORIZATION });
     const missing = await probe(url, { proxyUrl: proxy.url() });
     expect(missing.failure).toMatchObject({
@@ -263,7 +263,7 @@ describe('no way through the proxy', () => {
     expect(JSON.stringify(outcome)).not.toContain('secr3t');
   });
 
-  test('a name that nobody knows: PROXY_UNREACHABLE', async () => {
+  test('a name that cannot be resolved: PROXY_UNREACHABLE', async () => {
     const { failure } = await probe(URLS[0], { proxyUrl: 'http://proxy.invalid:3128' });
     expect(failure).toMatchObject({
       code: 'PROXY_UNREACHABLE',
@@ -292,7 +292,7 @@ describe('no way through the proxy', () => {
     ['ftp://proxy.test:21', ''],
     ['http://user:pa/ss@proxy.test:3128', 'pa'],
     ['http://proxy.test:99999', '99999'],
-  ])('a proxyUrl that is none (%s): PROXY_UNREACHABLE', async (proxyUrl, hidden) => {
+  ])('an invalid proxyUrl (%s): PROXY_UNREACHABLE', async (proxyUrl, hidden) => {
     const outcome = await probe(URLS[0], { proxyUrl });
     expect(outcome.failure?.code).toBe('PROXY_UNREACHABLE');
     expect(isNetworkError(outcome)).toBe(true);

@@ -63,7 +63,7 @@ describe('following', () => {
     ['302 Found', 'DELETE', 'DELETE'],
     ['307 Temporary Redirect', 'POST', 'POST'],
     ['308 Permanent Redirect', 'PATCH', 'PATCH'],
-  ])('%s makes of %s a %s', async (status, method, expected) => {
+  ])('%s turns a %s into a %s', async (status, method, expected) => {
     const server = await rawServer(async (peer) => {
       const [, path] = (await peer.request()).split(' ');
       await peer.send(path === '/' ? redirectTo('/next', status) : response('200 OK'));

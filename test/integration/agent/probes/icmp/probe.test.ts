@@ -263,7 +263,7 @@ describe(`the ICMP probe (right to ping: ${capability})`, () => {
     },
   );
 
-  it('refuses runs after it was closed, as a fault of ours', async () => {
+  it('refuses runs after it was closed, as a fault of the agent', async () => {
     const probe = makeProbe();
     probe.close();
     const { failure } = await ping({ hostname: '127.0.0.1', pingCount: 1 }, makeContext(), probe);

@@ -187,7 +187,7 @@ it.each([
   },
 );
 
-it('a pipe without a writer holds up no checks', async () => {
+it('a pipe without a writer delays no checks', async () => {
   const folder = tempFolder();
   execFileSync('mkfifo', [join(folder, 'targets.yml')]);
   const path = join(folder, '*.yml');
@@ -235,7 +235,7 @@ it('a target with a password makes no check, and is not shown', async () => {
   expect(isLogged('hunter2')()).toBe(false);
 });
 
-it('only so many targets make checks, the first ones', async () => {
+it('the first targets make checks, up to a limit', async () => {
   const path = join(tempFolder(), 'targets.json');
   await writeFile(path, '[{"targets": ["a.test", "b.test", "c.test"]}]');
   const rules = [{ kind: 'file', path } as const];

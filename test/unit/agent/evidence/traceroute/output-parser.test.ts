@@ -95,7 +95,7 @@ describe('the output of traceroute', () => {
     ['an address that is none', ' 1  10.0.0.256  1.0 ms\n'],
     ['a time that is none', ' 1  10.0.0.1  NaN ms  -1.0 ms  1e9 ms  99999999 ms\n'],
     ['a time that is not said to be one', ' 1  10.0.0.1  1.0 s\n'],
-  ])('tells no hop of %s', ([, text]) => {
+  ])('yields no hop from %s', ([, text]) => {
     expect(read(text)).toEqual([]);
   });
 

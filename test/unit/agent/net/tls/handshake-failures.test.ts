@@ -21,7 +21,7 @@ describe('handshakeFailure', () => {
     ['EPIPE', 'TLS_RESET', false],
     ['ETIMEDOUT', 'TLS_TIMEOUT', false],
     ['ERR_SSL_TLSV1_ALERT_UNKNOWN_CA', 'TLS_CLIENT_CERT_REJECTED', true],
-  ])('takes %s for %s', (systemCode, code, look) => {
+  ])('reports %s as %s', (systemCode, code, look) => {
     const failure = handshakeFailure('a.test:443', error(systemCode), 5);
     expect(failure.code).toBe(code);
     expect(failure.message).toMatch(/^a\.test:443 /);

@@ -22,7 +22,7 @@ describe('alertOf', () => {
     'ERR_SSL_UNSUPPORTED_PROTOCOL',
     'ERR_SSL_TLSV1_ALERT_NEVER_HEARD_OF',
     'ECONNRESET',
-  ])('does not take %s for one that it knows', (systemCode) => {
+  ])('does not know %s', (systemCode) => {
     expect(alertOf(withCode(systemCode))).toBeNull();
   });
 

@@ -153,7 +153,7 @@ describe('headers', () => {
     'Upgrade',
     'Expect',
     'Keep-Alive',
-  ])('%s is not for a check to set, and the log says so', (name) => {
+  ])('the header %s of a check is left out, and the log says so', (name) => {
     const prepared = prepare({ method: 'POST', headers: [pair(name, '5')] });
     const sent = header(prepared, name.toLowerCase());
     expect(sent).toEqual(name === 'content-length' ? ['0'] : []);

@@ -47,7 +47,7 @@ describe('an echo', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('is timed until the receipt by the kernel, not until our reading', async () => {
+  it('is timed until the receipt by the kernel, not until the agent reads it', async () => {
     const { ends } = start();
     await clock.stall(300);
     exchange.reply(replyToLast({ waitedMs: 280 }));
@@ -92,7 +92,7 @@ describe('an echo', () => {
     expect(ends).toEqual([{ kind: 'lost' }]);
   });
 
-  it('is not lost if its reply arrived in time and only we were late', async () => {
+  it('is not lost if its reply arrived in time and only the agent was late', async () => {
     const { ends } = start();
     transport.onDrain = () => exchange.reply(replyToLast({ waitedMs: 2970 }));
     await clock.stall(3000);
@@ -165,7 +165,7 @@ describe('an echo', () => {
 });
 
 describe('the exchange', () => {
-  it('gives 65,536 echoes different numbers and refuses the next as a fault of ours', () => {
+  it('gives 65,536 echoes different numbers and refuses the next as a fault of the agent', () => {
     for (let count = 0; count < 65_536; count += 1) start();
     expect(new Set(transport.sent.map(({ sequence }) => sequence)).size).toBe(65_536);
     const { ends } = start();
@@ -202,7 +202,7 @@ describe('the exchange', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('sends on from within a reply', () => {
+  it('can send another echo from the callback of a reply', () => {
     const ends: EchoEnd[] = [];
     const second = { destination: TARGET, token: Buffer.alloc(8, 1) };
     exchange.start({ destination: TARGET, token: TOKEN }, (end) => {
@@ -244,7 +244,7 @@ describe('roundTripMs', () => {
     ['the kernel gave no stamp', null],
     ['the wall clock was set forward in between', 3_600_000],
     ['the wall clock was set back in between', -3_600_000],
-  ])('is the time to our reading where %s', (_what, waitedMs) => {
+  ])('is the time until the agent reads the reply if %s', (_what, waitedMs) => {
     expect(roundTripMs(1000, 1050, waitedMs)).toBe(50);
   });
 });

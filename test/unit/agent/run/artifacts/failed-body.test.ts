@@ -11,6 +11,6 @@ it.each([
   ['', 'application/octet-stream'],
   [`text/${'x'.repeat(500)}`, 'application/octet-stream'],
   [null, 'application/octet-stream'],
-])('makes a media type of %j', (header, type) => {
+])('reads the media type of a body from %j', (header, type) => {
   expect(mediaTypeOf(header)).toBe(type);
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { httpRunner } from '../../../../../src/agent/run/check-types/http.ts';
 import { checkOf } from '../../../../support/samples/checks.ts';
 
-it('shows no credentials of the url where a probe broke', () => {
+it('shows no credentials of the url after a fault of the probe', () => {
   const runner = httpRunner<'URL'>({ clientCertificates: () => [], proxyUrl: () => null });
   const check = checkOf('URL', { request: { url: 'https://ann:s3same@example.test/x?a=1#b' } });
   const { detail } = runner.broken(check, { code: 'INTERNAL_ERROR', message: 'broke' });

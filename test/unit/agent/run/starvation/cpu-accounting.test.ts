@@ -37,7 +37,7 @@ it('reads the pauses in a container, which sees its own cgroup as the root', () 
   expect(readCpuAccount(root).throttledMs).toBeCloseTo(7469.423, 3);
 });
 
-it('reads those of cgroup v1, in a mount of part of the tree', () => {
+it('reads the pauses of cgroup v1, in a mount of a part of the tree', () => {
   const root = machine({
     'proc/self/cgroup': '9:name=systemd:/docker/abc\n2:cpu,cpuacct:/docker/abc\n0::/\n',
     'proc/self/mountinfo':

@@ -107,7 +107,7 @@ it('skips nothing when there is CPU again', async () => {
   expect(shedding.shedsRunOf('a')).toBe(false);
 });
 
-it('logs it once a minute, with the cause and the remedy', async () => {
+it('logs once a minute that it skips runs, with the cause and the remedy', async () => {
   const { clock, records, seen, shedding, pass } = setUp();
   seen.account = { ...NOTHING, throttledMs: 4000 };
   await pass(0.95);

@@ -20,7 +20,7 @@ function setUp() {
   return { clock, thread, meter };
 }
 
-it('is the larger of waiting for a CPU and lateness, never their sum', async () => {
+it('starvation is the larger of waiting for a CPU and lateness, never their sum', async () => {
   const { clock, thread, meter } = setUp();
   const attempt = meter.begin();
   await clock.stall(320);
@@ -44,7 +44,7 @@ it('sums pauses that are each too short to matter', async () => {
   meter.end();
 });
 
-it('counts only time lost during the attempt', async () => {
+it('starvation counts only time lost during the attempt', async () => {
   const { clock, thread, meter } = setUp();
   const before = meter.begin();
   await clock.stall(520);
@@ -90,7 +90,7 @@ it('counts starvation after the end of a time that the kernel measured as uncert
   meter.end();
 });
 
-it('is never more uncertain than starved', async () => {
+it('an attempt is never more uncertain than starved', async () => {
   const { clock, meter } = setUp();
   const attempt = meter.begin();
   await clock.advance(50);
@@ -100,7 +100,7 @@ it('is never more uncertain than starved', async () => {
   meter.end();
 });
 
-it('is uncertain by slow readings of the clocks, however little starved', async () => {
+it('an attempt is uncertain by slow readings of the clocks, even if the agent is not starved', async () => {
   const { clock, meter } = setUp();
   const attempt = meter.begin();
   await clock.advance(50);
@@ -124,7 +124,7 @@ it('counts a pause of its reading once, however starved the agent was in it', as
   meter.end();
 });
 
-it('shares one reading among attempts that begin together, and beats for none', async () => {
+it('shares one reading among attempts that begin together, and has no timer without attempts', async () => {
   const { clock, thread, meter } = setUp();
   for (let attempt = 0; attempt < 100; attempt += 1) meter.begin();
   expect(thread.readings).toBe(1);
@@ -133,7 +133,7 @@ it('shares one reading among attempts that begin together, and beats for none', 
   expect(clock.pendingTimers).toBe(0);
 });
 
-it('counts its own work as uncertain if it filled half of the time between two beats', async () => {
+it('counts work of the agent as uncertain if it filled half of the time between two readings', async () => {
   const clock = new FakeClock();
   let idleMs = 0;
   const meter = new StarvationMeter(clock, {
@@ -173,12 +173,12 @@ it('reads the time that a thread was runnable without a CPU', () => {
   expect(delay?.readMs()).toBeCloseTo(9876.54321, 5);
 });
 
-it.each(['', '0\n', 'none'])('has no such time where the file says %j', (text) => {
+it.each(['', '0\n', 'none'])('has no runnable time if schedstat contains %j', (text) => {
   const file = join(makeTestFolder(), 'schedstat');
   writeFileSync(file, text);
   expect(openThreadDelay(file)).toBeNull();
 });
 
-it('has none where there is no such file', () => {
+it('has no runnable time if there is no schedstat file', () => {
   expect(openThreadDelay(join(makeTestFolder(), 'schedstat'))).toBeNull();
 });

@@ -115,7 +115,7 @@ it('has a verdict on a time that the kernel took, however starved the agent was'
   expect(verdict).toMatchObject({ isDegraded: true });
 });
 
-it('still doubts a reset after such a time, where we kept the target waiting', async () => {
+it('has no verdict on a reset after such a time if the agent kept the target waiting', async () => {
   expect(await judge(failed('CONNECTION_RESET', 90), 1100, { uncertainMs: 0 })).toBeNull();
 });
 
@@ -124,23 +124,23 @@ describe('assertions on the response time', () => {
     assertions: [{ source: 'RESPONSE_TIME', comparison, target }],
   });
 
-  it('have no verdict where they hold at only one end', async () => {
+  it('have no verdict if they hold at only one end of the possible times', async () => {
     expect(await judge(answered(90, 200), 50, asserted('LESS_THAN', '60'))).toBeNull();
     expect(await judge(answered(90, 200), 50, asserted('GREATER_THAN', '60'))).toBeNull();
   });
 
-  it('have none where only a time in between would do', async () => {
+  it('have no verdict if they hold only at a time in between', async () => {
     expect(await judge(answered(90, 200), 50, asserted('EQUALS', '60'))).toBeNull();
   });
 
-  it('stand where they hold at every time', async () => {
+  it('have a verdict if they hold at every possible time', async () => {
     const verdict = await judge(answered(90, 200), 50, asserted('LESS_THAN', '95'));
     expect(verdict).toMatchObject({ hasFailures: false });
   });
 });
 
 describe('a failure', () => {
-  it('of the status stands, and is not called slow', async () => {
+  it('of the status has a verdict, and is not reported as slow', async () => {
     expect(await judge(answered(5000, 500), 4990)).toEqual({
       hasFailures: true,
       hasErrors: false,
@@ -150,14 +150,14 @@ describe('a failure', () => {
   });
 
   it.each<ErrorCode>(['CONNECT_REFUSED', 'DNS_NXDOMAIN', 'TLS_CERT_EXPIRED'])(
-    '%s stands however starved the agent was',
+    '%s has a verdict however starved the agent was',
     async (code) => {
       expect(await judge(failed(code, 5000), 4990)).toMatchObject({ hasFailures: true });
     },
   );
 
   it.each<ErrorCode>(['CONNECTION_RESET', 'CONNECTION_CLOSED', 'TLS_RESET'])(
-    '%s stands unless we kept the target waiting for more than a second',
+    '%s has a verdict unless the agent kept the target waiting for more than a second',
     async (code) => {
       expect(await judge(failed(code, 1100), 900)).toMatchObject({ hasFailures: true });
       expect(await judge(failed(code, 1300), 1100)).toBeNull();
@@ -169,14 +169,14 @@ describe('a failure', () => {
     return { ...failed(code, afterMs), failure: failure as Probed['failure'] };
   };
 
-  it('that another one brought about is judged as that one', async () => {
+  it('that another failure caused is judged as that one', async () => {
     const step = (afterMs: number, cause?: ErrorCode) => causedBy('STEP_FAILED', afterMs, cause);
     expect(await judge(step(1300, 'CONNECTION_CLOSED'), 1100)).toBeNull();
     expect(await judge(step(1100, 'CONNECTION_CLOSED'), 900)).toMatchObject({ hasFailures: true });
     expect(await judge(step(1300), 1100)).toMatchObject({ hasFailures: true });
   });
 
-  it('to get a token may be for our slowness, unless the endpoint had its whole time', async () => {
+  it('to get a token may be due to a slow agent, unless the endpoint had its whole time', async () => {
     const noToken = (cause: ErrorCode) => causedBy('TOKEN_ENDPOINT_UNAVAILABLE', 1300, cause);
     expect(await judge(noToken('CONNECTION_RESET'), 900)).toMatchObject({ hasFailures: true });
     expect(await judge(noToken('CONNECTION_RESET'), 1100)).toBeNull();
@@ -187,7 +187,7 @@ describe('a failure', () => {
     expect(await judge(failed('TOKEN_REFUSED', 1300), 1100)).toMatchObject({ hasFailures: true });
   });
 
-  it('of status 408 is one that our slowness may have brought about', async () => {
+  it('with status 408 may be due to a slow agent', async () => {
     expect(await judge(answered(90, 408), 50)).toMatchObject({ hasFailures: true });
     expect(await judge(answered(1300, 408), 1100)).toBeNull();
   });
@@ -200,13 +200,13 @@ describe('a failure', () => {
     expect(await judge(timeOut, 59_000, { lastTimeOut: null })).toBeNull();
   });
 
-  it('of an assertion that our own slowness cut short has no verdict', async () => {
+  it('of an assertion that a slow agent cut short has no verdict', async () => {
     expect(await judge(answered(5, 200), 0, CUT_SHORT)).toBeNull();
     const expected = { ...CUT_SHORT, shouldFail: true };
     expect(await judge(answered(5, 503), 0, expected)).toBeNull();
   });
 
-  it('counts if it does not depend on the assertion that our own slowness cut short', async () => {
+  it('counts if it does not depend on an assertion that a slow agent cut short', async () => {
     const failing = { hasFailures: true };
     expect(await judge(answered(5, 503), 0, CUT_SHORT)).toMatchObject(failing);
     expect(await judge(failed('CONNECT_REFUSED', 5), 4000, CUT_SHORT)).toMatchObject(failing);
@@ -217,12 +217,12 @@ describe('a failure', () => {
     expect(await judge(answered(5, 200), 0, both)).toMatchObject(failing);
   });
 
-  it('has no verdict beside such an assertion if our own slowness may be its cause', async () => {
+  it('has no verdict beside such an assertion if a slow agent may be its cause', async () => {
     expect(await judge(answered(1500, 200), 600, CUT_SHORT)).toBeNull();
     expect(await judge(failed('CONNECTION_RESET', 5000), 4000, CUT_SHORT)).toBeNull();
   });
 
-  it('of our own is none of the target, starved or not', async () => {
+  it('of the agent is never one of the target, starved or not', async () => {
     expect(await judge(failed('INTERNAL_ERROR', 5000), 4990)).toMatchObject({ hasErrors: true });
   });
 });

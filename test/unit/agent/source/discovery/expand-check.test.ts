@@ -32,7 +32,7 @@ describe('the checks for discovered targets', () => {
     expect(checksOf(base, 'b.test:8080')[0]?.id).toBe(two?.id);
   });
 
-  it('take labels into their name where it says so', () => {
+  it('have the labels in their name that the name of the check refers to', () => {
     const base = checkOf('TCP', { id: 'db', name: 'Database of {{team}}{{none}} at {{target}}' });
     const [one] = checksOf(base, 'db.test:5432');
     expect(one?.name).toBe('Database of shop at db.test:5432');

@@ -137,7 +137,7 @@ checks:
     expect(await problemsOf(`# a file\n${CHECKS}${section}\n`)).toEqual([problem]);
   });
 
-  it('report every problem of an entry at once: fields, names and what fields say together', async () => {
+  it('report every problem of an entry at once: fields, names and rules between fields', async () => {
     const text = `${CHECKS}heartbeats: [{ id: a, groupId: b, muted: 7, heartbeat: ${RHYTHM} }]
 statusServices: [{ id: a, checkIds: [hme, 5], heartbeatIds: [hme], failureRule: LOCATIONS, showUptime: 7 }]
 statusPages: [{ id: a, url: A, cards: [{ name: A, services: [b] }] }]

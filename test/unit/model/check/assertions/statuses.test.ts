@@ -19,7 +19,7 @@ describe('a list of statuses', () => {
         [301, 302],
       ],
     ],
-  ])('%j has ranges', (text, ranges) => {
+  ])('has the ranges of %j', (text, ranges) => {
     expect(parseStatuses(text)).toEqual(ranges);
   });
 

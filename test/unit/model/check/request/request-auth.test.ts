@@ -48,7 +48,7 @@ describe('auth', () => {
     expect(problemsOf({ ...OAUTH, tokenUrl: '{{LOGIN}}/token' })).toEqual([]);
   });
 
-  test('does not stand beside basicAuth', () => {
+  test('is refused beside basicAuth', () => {
     const basicAuth = { username: 'a', password: 'b' };
     expect(problemsOf(DIGEST, { basicAuth })).toEqual([
       'auth must be null if basicAuth is given: a request has one of them',

@@ -50,7 +50,7 @@ describe('a url with templates', () => {
     ]);
   });
 
-  it('is validated as it is if it has no template', () => {
+  it('is validated as it is written if it has no template', () => {
     for (const url of ['{{}}', '{{1}}', '{BASE}/path', 'ftp://{{}}/']) {
       expect(urlSchema.safeParse(url).error?.issues[0]?.message).toMatch(/URL, for example/);
     }

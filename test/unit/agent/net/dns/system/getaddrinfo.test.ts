@@ -69,7 +69,7 @@ describe('CLibrary', () => {
   it.each([
     ['EAI_AGAIN', 'DNS_SERVFAIL'],
     ['EAI_FAIL', 'DNS_ERROR'],
-  ])('tells %s from an unknown name', async (systemCode, code) => {
+  ])('distinguishes %s from an unknown name', async (systemCode, code) => {
     const { calls, library } = slowLibrary();
     const find = library.find('a', 4, limitsOf(new FakeClock()));
     calls[0]?.fail(systemError(systemCode));

@@ -131,7 +131,7 @@ describe('a server that agrees to TLS', () => {
 
 const smtpGreeting = '220 mx.test\r\n';
 
-describe('a server that does not', () => {
+describe('a server that does not agree to TLS is reported', () => {
   test.each<[string, () => Dialogue, readonly Said[], string]>([
     ['SMTP is busy', () => smtp('::1'), ['421 too many\r\n'], 'did not greet: 421 too many'],
     [
@@ -185,7 +185,7 @@ describe('a server that does not', () => {
     expect(speak(begin(), server, 100_000).end).toBe(end);
   });
 
-  test('MySQL without the capability', () => {
+  test('MySQL without the TLS capability', () => {
     const greeting = Buffer.from(MYSQL_GREETING);
     greeting[4 + 1 + 7 + 13 + 1] = 0xf7;
     expect(speak(mysql(), [greeting], 100_000).end).toBe('does not offer TLS');

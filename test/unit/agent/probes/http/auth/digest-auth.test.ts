@@ -67,7 +67,7 @@ test('a session hashes the nonces of both sides into the key', () => {
   expect(responseIn(session)).not.toBe(responseIn(plain));
 });
 
-describe('of several challenges, the first that can be answered is', () => {
+describe('the first of several challenges that can be answered is used', () => {
   test.each<[string, string | null]>([
     [`Basic realm="a", Digest ${PARAMETERS}, algorithm=SHA-256`, 'SHA-256'],
     [`Digest ${PARAMETERS}, algorithm=SHA-512-256, Digest ${PARAMETERS}, algorithm=MD5`, 'MD5'],
@@ -81,7 +81,7 @@ describe('of several challenges, the first that can be answered is', () => {
     expect(found === null ? 'none' : found.algorithm).toBe(algorithm);
   });
 
-  test('that of a 401 only', () => {
+  test('only in the response to a 401', () => {
     expect(digestChallengeOf(headOf(`Digest ${PARAMETERS}`, 403))).toBeNull();
   });
 });

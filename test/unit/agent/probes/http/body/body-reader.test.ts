@@ -60,7 +60,7 @@ describe('content codings', () => {
     expectWhole(await read(name, encoded, { pieceBytes: 1000 }), TEXT);
   });
 
-  test.each(CODINGS)('%s of nothing, and nothing at all', async (name, encode) => {
+  test.each(CODINGS)('%s of an empty body, and of no bytes, is empty', async (name, encode) => {
     expectWhole(await read(name, encode(Buffer.alloc(0)), { pieceBytes: 1 }), Buffer.alloc(0));
     expectWhole(await read(name, Buffer.alloc(0)), Buffer.alloc(0));
   });
@@ -163,7 +163,7 @@ describe('broken data', () => {
     },
   );
 
-  test.each(['gzip', 'deflate', 'br'])('plain text called %s', async (name) => {
+  test.each(['gzip', 'deflate', 'br'])('plain text labelled %s is a decode error', async (name) => {
     const body = await read(name, TEXT, { pieceBytes: 1000 });
     expect(body.decodeError).not.toBeNull();
     expect(body.taken).toBeLessThan(TEXT.length / 1000);
@@ -251,7 +251,7 @@ describe('ending early', () => {
     expect((await reader.end()).truncated).toBe(false);
   });
 
-  test('nothing more is wanted after the limit', async () => {
+  test('no more bytes are requested after the limit', async () => {
     const reader = new BodyReader({ contentEncoding: null, maxBytes: 10, keepBytes: 10 });
     expect(await reader.write(Buffer.alloc(10))).toBe('more');
     expect(await reader.write(Buffer.alloc(1))).toBe('enough');

@@ -108,14 +108,14 @@ describe('the end of the connection', () => {
   });
 
   test.each(['', 'HTTP/1.1 2', 'HTTP/1.1 200 OK\r\nX-One: a\r\n'])(
-    'in %j is no end of it',
+    'does not complete the response %j',
     (text) => {
       expect(read([text])).toMatchObject({ finished: false, error: null, ended: false });
     },
   );
 });
 
-describe('what is no response', () => {
+describe('bytes that are not a response are reported', () => {
   test.each([
     ['HTTP/1.1 200 OK\r\nBad Name: x\r\n\r\n', 'HPE_INVALID_HEADER_TOKEN'],
     [

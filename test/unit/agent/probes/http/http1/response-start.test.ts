@@ -71,7 +71,7 @@ test.each([
 });
 
 test.each(['HTTP/2 200\r\n', '\r\n', 'HTTP/1.1 101 Switching Protocols\r\n'])(
-  '%j is for the parser to judge',
+  '%j is passed to the parser',
   (text) => {
     expect(feed([text]).passed).toBe(text);
     expect(feed([...text]).passed).toBe(text);
