@@ -436,7 +436,7 @@ describe('the proxies of the agent', () => {
 });
 
 describe('loadRunConfig', () => {
-  it("needs nothing, and ignores what only the daemon reads", () => {
+  it('needs nothing, and ignores what only the daemon reads', () => {
     const env = { API_KEY: 'of another program', AGENT_HEALTH_PORT: 'off', JOB_CONCURRENCY: '7' };
     expect(loadRunConfig(env)).toEqual({
       concurrency: 7,

@@ -37,7 +37,7 @@ describe('the packet counts of a run', () => {
     expect(countPackets([answered(1), REFUSED])).toMatchObject({ packetsSent: 1, packetLoss: 50 });
   });
 
-  it("do not count a fault of the agent as packet loss", () => {
+  it('do not count a fault of the agent as packet loss', () => {
     const counts = countPackets([answered(1), FAULT]);
     expect(counts).toMatchObject({ packetsSent: 1, packetsReceived: 1, packetLoss: 0 });
     expect(counts.pingResults).toHaveLength(2);
