@@ -26,7 +26,7 @@ export interface Answered {
   readonly message: DnsMessage;
   readonly server: ServerAddress;
   readonly protocol: PlainDnsProtocol;
-  /** From the first question to the answer, including repeats; ms. */
+  /** Milliseconds from the first question to the answer, including repeats. */
   readonly durationMs: number;
   /** When the agent had the answer. */
   readonly end: TimedInstant;

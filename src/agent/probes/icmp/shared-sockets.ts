@@ -8,7 +8,7 @@ import { type OpenedTransport, openTransport } from './open-transport.ts';
 /** A share of the socket of one family. Release it once, in every case. */
 interface Lease {
   readonly exchange: EchoExchange;
-  /** What the socket is, for the job log. */
+  /** A description of the socket for the job log. */
   readonly transportName: string;
   release(): void;
 }

@@ -42,7 +42,7 @@ export interface RecoveredLog {
   readonly held: readonly Segment[];
 }
 
-/** A file of the log, or its manifest where the file itself is gone. */
+/** A file of the log, or its manifest if the file itself is gone. */
 interface Part {
   readonly segment: Segment;
   /** The number in the file's name. */

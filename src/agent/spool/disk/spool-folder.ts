@@ -133,7 +133,7 @@ async function lockFolder(
   );
 }
 
-/** Only a real write shows missing rights or a read-only mount. */
+/** Writes a file: nothing else shows missing rights or a read-only mount. */
 async function probeFolder(folder: string, disk: FileSystem): Promise<void> {
   const path = join(folder, 'probe');
   try {
