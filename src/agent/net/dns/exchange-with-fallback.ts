@@ -106,7 +106,7 @@ async function overUdp(
   }
   if (ignored > 0) {
     const what = countText(ignored, `datagram from ${who} was`, `datagrams from ${who} were`);
-    options.log.warn(`${what} no answer to the question and ignored`);
+    options.log.warn(`${what} ignored: not an answer to the question`);
   }
   return { end, kernelTime };
 }

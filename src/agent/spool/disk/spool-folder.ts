@@ -129,7 +129,7 @@ async function lockFolder(
   }
   log.warn(
     { reason: lock.reason },
-    'the folder of DATA_DIR cannot be locked here: see to it that only one agent uses it',
+    'the folder of DATA_DIR cannot be locked here: make sure that only one agent uses it',
   );
 }
 
