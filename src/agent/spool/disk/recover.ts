@@ -163,7 +163,8 @@ function inOrder(found: readonly Part[], seen: readonly NumberRange[]): readonly
 }
 
 /**
- * The number in the file's name, unless other files contain all frames before the first one found.
+ * The number in the file's name, unless other files contain any of the frames from that number to
+ * the first frame found in the file.
  */
 function firstNumberOf({ number, scan }: Part, seen: readonly NumberRange[]): number {
   const first = scan?.ranges[0]?.from ?? number;
