@@ -168,7 +168,7 @@ export class Daemon implements RunProgress {
   /**
    * Resolves when `stopping` has aborted and all runs have ended.
    *
-   * @throws VedetteError where the source cannot go on, and any error of the backend's work; all
+   * @throws VedetteError if the source cannot continue, and any error of the backend's work; all
    *   runs have ended by then
    */
   async run(stop: Pick<StopSignals, 'stopping' | 'now' | 'request'>): Promise<void> {

@@ -47,10 +47,10 @@ export interface AgentParts {
  * |---|---|---|
  * | starting | – | 503 |
  * | running | the first check set | 200 |
- * | draining | `stop.stopping`, or the source cannot go on | 503 |
+ * | draining | `stop.stopping`, or the source cannot continue | 503 |
  *
- * @throws VedetteError where the health port or the backend cannot be opened, the first check set
- *   is invalid, or the source cannot go on
+ * @throws VedetteError if the health port or the backend cannot be opened, the first check set is
+ *   invalid, or the source cannot continue
  */
 export async function runAgent(parts: AgentParts): Promise<void> {
   const { config, log, secrets, reports, stop } = parts;

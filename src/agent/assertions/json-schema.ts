@@ -55,17 +55,17 @@ const NUMBER_KEYWORDS: ReadonlySet<string> = new Set([
 export function mismatchesOf(schema: JsonSchema, value: unknown): readonly MessagePart[] {
   const units = errorsOf(schema, value);
   if (units.length === 0) return [];
-  const places: OutputUnit[] = [];
+  const mismatches: OutputUnit[] = [];
   let skipped: string | null = null;
   for (const unit of units.slice(0, MAX_UNITS)) {
     const { keyword, keywordLocation } = unit;
     if (skipped !== null && keywordLocation.startsWith(skipped)) continue;
     if (WRAPPERS.has(keyword)) continue;
     if (ALTERNATIVES.has(keyword)) skipped = `${keywordLocation}/`;
-    places.push(unit);
+    mismatches.push(unit);
   }
-  const shown = places.slice(0, MAX_SHOWN).map(partsOf);
-  const more = places.length - shown.length;
+  const shown = mismatches.slice(0, MAX_SHOWN).map(partsOf);
+  const more = mismatches.length - shown.length;
   return [
     ...shown.flatMap((parts, index) => (index === 0 ? parts : [plain('; '), ...parts])),
     ...(more > 0 ? [plain(`; and ${more}${units.length > MAX_UNITS ? '+' : ''} more`)] : []),

@@ -244,7 +244,7 @@ export async function openServiceBackend(
       if (isUnusable === wasUnusable) continue;
       log.warn(
         isUnusable
-          ? 'API_KEY_FILE cannot be read or contains no key: the key read before is used still'
+          ? 'API_KEY_FILE cannot be read or contains no key: the last key stays in use'
           : 'API_KEY_FILE contains a key again',
       );
     }

@@ -21,7 +21,7 @@ const CLASSES: ReadonlySet<string> = new Set([
   ...['ZodError', 'YAMLError', 'YAMLParseError', 'YAMLWarning', 'TimeoutError', 'AbortError'],
   ...['JSONPathError', 'JSONPathTypeError', 'JSONPathIndexError', 'JSONPathSyntaxError'],
   ...['JSONPathLexerError', 'JSONPathRecursionLimitError'],
-  // undici's, by name: loading it for them would make the start longer where nothing else needs it.
+  // undici's, by name: loading undici for them would delay a start that does not need it.
   ...['UndiciError', 'ConnectTimeoutError', 'HeadersTimeoutError', 'HeadersOverflowError'],
   ...['BodyTimeoutError', 'RequestContentLengthMismatchError', 'InvalidArgumentError'],
   ...['InvalidReturnValueError', 'RequestAbortedError', 'ClientDestroyedError', 'SocketError'],

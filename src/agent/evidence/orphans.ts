@@ -4,7 +4,7 @@ import type { Logger } from '../../runtime/logger.ts';
 import { OWN_PROCESS_NAMES } from './own-process.ts';
 
 const MARK = new RegExp(`^vedette-(?:${OWN_PROCESS_NAMES.join('|')}):(\\d+)(?:/|$)`);
-/** Longer than any argv[0] of `spawnOwn`; command lines can be megabytes. */
+/** Longer than the part of a command line that MARK matches; command lines can be megabytes. */
 const MARK_BYTES = 64;
 
 /**

@@ -15,7 +15,7 @@ const SHORTAGE: Row = {
   what: 'was not tried: this machine has no file descriptor or port left for a connection; raise its limit (ulimit -n, ip_local_port_range) or add an agent to the location',
 };
 
-/** What the operating system's error codes mean while a connection is being established. */
+/** Failures by the operating system's error code while a connection is being established. */
 const ROWS: Readonly<Record<string, Row>> = {
   ECONNREFUSED: { code: 'CONNECT_REFUSED', what: 'refused the connection' },
   ETIMEDOUT: { code: 'CONNECT_TIMEOUT', what: 'did not answer' },

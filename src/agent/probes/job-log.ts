@@ -12,7 +12,7 @@ const MAX_LAST_ENTRIES = 50;
 
 interface JobLogOptions {
   readonly isBrief?: boolean;
-  /** For entries that are cut. */
+  /** Masks secrets in entries before they are cut. */
   readonly scrub?: Scrub;
 }
 

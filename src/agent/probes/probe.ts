@@ -37,7 +37,7 @@ export interface ProbeContext {
   readonly wantsBody?: boolean | undefined;
   /** Value of the header of the same name, for HTTP checks that send it. */
   readonly traceparent?: string | undefined;
-  /** For texts that are cut: see cut-scrubbed.ts. The result scrubs all others. */
+  /** Masks secrets in texts before they are cut (cut-scrubbed.ts). The result scrubs all others. */
   readonly scrub: Scrub;
 }
 

@@ -23,7 +23,7 @@ export function resultIdIn({ sequenceId }: RunName, retriesMade: number): string
 
 /** Identifies a run and its results. */
 export interface RunName {
-  /** Where it runs. A run that was handed over keeps the sequence id of its first location. */
+  /** Where the attempt is made. A handed over run keeps the sequence id of its first location. */
   readonly location: string;
   /** Epoch milliseconds. */
   readonly slotMs: number;

@@ -2,7 +2,7 @@ import type { Receiver } from '../config/variable-targets.ts';
 import type { OperatorSecrets } from '../secrets/operator-secrets.ts';
 import type { Probed } from './check-types/check-type.ts';
 
-/** What is known of a request before it is sent. */
+/** The facts of a request that are known before it is sent. */
 interface RequestToSend {
   /** The HTTP method; null for other checks. */
   readonly method: string | null;

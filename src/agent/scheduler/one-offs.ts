@@ -28,7 +28,7 @@ const SCAN_INTERVAL_MS = 1000;
 /** One-offs that wait until they are due, and the runIds of earlier ones. */
 export class OneOffs {
   readonly #clock: Clock;
-  /** By runId, in order of arrival. */
+  /** Waiting one-offs by runId, in the order of their arrival. */
   readonly #waiting = new Map<string, OneOffRequest>();
   /** The runIds of all that have not ended: waiting here, waiting for a permit, or active. */
   readonly #unfinished = new Set<string>();

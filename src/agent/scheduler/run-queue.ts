@@ -54,7 +54,7 @@ interface Ticket {
 
 const EXPIRY_INTERVAL_MS = 1000;
 
-/** For a run that does no work. */
+/** The permit of a run that does no work. */
 const NO_PERMIT: Permit = {
   attempt: (attempt) => attempt(() => {}),
   rest: (wait) => wait(),

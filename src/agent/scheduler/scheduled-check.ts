@@ -64,7 +64,7 @@ export function hasSameSlots(
 }
 
 /**
- * Orders the checks that share a slot by a hash of their ids, so that their order in the file does
+ * Orders the checks that share a slot by a hash of their ids, so that their order in the set does
  * not matter. FNV-1a as a signed 32-bit number: V8 boxes larger ones.
  */
 function spread(text: string): number {

@@ -64,8 +64,8 @@ export const PRELUDE = String.raw`
     return headers;
   };
 
-  // Fields as an object lose the order of their names: what the script leaves as it was is sent in
-  // its own.
+  // An object of fields loses the order of repeated names: fields that the script did not change
+  // are sent in their own order.
   const asObject = (pairs) => stringify(pairsOf(fieldsOf(pairs), 'fields'));
   const given = { headers: asObject(input.request.headers), query: asObject(input.request.query) };
   const leftPairs = (name) => {

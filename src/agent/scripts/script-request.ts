@@ -41,8 +41,8 @@ export function readScriptRequest(given: unknown): ReadRequest {
   if (parsed.success) return { ok: true, request: parsed.data };
   const [issue] = parsed.error.issues;
   const [field = 'request', index] = issue?.path ?? [];
-  const place = typeof index === 'number' ? `${String(field)} ${index + 1}` : String(field);
-  return { ok: false, problem: `${place}: ${issue?.message ?? 'is not valid'}` };
+  const where = typeof index === 'number' ? `${String(field)} ${index + 1}` : String(field);
+  return { ok: false, problem: `${where}: ${issue?.message ?? 'is not valid'}` };
 }
 
 export function scriptRequestOf({ request }: CheckOf<'API'>): ScriptRequest {

@@ -29,7 +29,7 @@ async function start(message: Extract<ToWorker, { kind: 'start' }>): Promise<voi
     if (sent.kind !== 'ended') return;
     sandbox = null;
     prepared = newSandbox();
-    // A failure is noticed by whoever awaits it next.
+    // Ignores a failure here: the next script fails when it awaits the sandbox.
     prepared.then(() => post({ kind: 'ready' })).catch(() => {});
   });
   sandbox = run;

@@ -48,7 +48,7 @@ export function cutScrubbed(
   return cutText(scrubbedStart(text, maxBytes, isWhole, scrub), maxBytes);
 }
 
-/** Without the margin, which may end with a part of a secret. */
+/** The scrubbed start, without the margin, which may end with a part of a secret. */
 function scrubbedStart(text: string, maxChars: number, isWhole: boolean, scrub: Scrub): string {
   const start = text.slice(0, maxChars + MARGIN_CHARS);
   const scrubbed = scrub(start);

@@ -15,7 +15,7 @@ const MAX_SHOWN_CHARS = 60;
 export interface Listing {
   /** File names that are valid variable names, sorted. */
   readonly names: readonly string[];
-  /** What was skipped, for the log. */
+  /** Lines for the log about skipped files. */
   readonly notes: readonly string[];
 }
 

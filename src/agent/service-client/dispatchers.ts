@@ -20,7 +20,7 @@ export interface DispatchersOptions {
 /** The route of a request to a URL. */
 export interface Route {
   readonly dispatcher: Dispatcher;
-  /** For the request line. */
+  /** The path in the request line. */
   readonly path: string;
   /** Headers in addition to the request's own. */
   readonly headers: Readonly<Record<string, string>>;

@@ -27,7 +27,7 @@ export interface ServiceClientOptions {
   readonly serviceUrl: URL;
   /** The current location key: it may change while the agent runs. */
   readonly key: () => string;
-  /** For the service, and for the object store behind it. */
+  /** Proxies for the service and the object store behind it. */
   readonly proxies: Proxies;
   /** Origins for parts of artifacts, in addition to the service's (ARTIFACT_ORIGINS). */
   readonly artifactOrigins: readonly string[];
@@ -39,7 +39,7 @@ export interface ServiceClientOptions {
 }
 
 export interface RequestOptions {
-  /** From the call to the complete answer, milliseconds. */
+  /** Milliseconds from the call to the complete response. */
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }

@@ -33,8 +33,8 @@ export interface SlotLedgerOptions {
  * However this process ends, the next one knows which slots are unanswered (src/agent/README.md,
  * "Delivery of results").
  *
- * Where this is not exact, slots that were run are reported as missed, never the reverse: the
- * service ignores missed slots that have a FINAL.
+ * If this is not exact, slots that were run are reported as missed, never the reverse: the service
+ * ignores missed slots that have a FINAL.
  */
 export interface SlotLedger extends SlotObserver {
   /**

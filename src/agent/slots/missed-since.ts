@@ -13,7 +13,7 @@ import type { CheckSet } from '../source/check-source.ts';
 import { pauseTimesOf, unpausedSlots } from './check-pauses.ts';
 import type { LedgerState } from './ledger-file.ts';
 
-/** As long as undelivered results are saved. */
+/** The time for which undelivered results are kept by default. */
 const MAX_BACK_MS = 7 * 86_400_000;
 const REASON: MissedReason = 'agent_stopped';
 

@@ -26,7 +26,7 @@ export interface CheckSet {
   readonly answered?: ReadonlyMap<string, number>;
   /** Variables for all checks; a check's own variables take precedence. */
   readonly variables: readonly OwnVariable[];
-  /** Names of variables for all checks whose values the service cannot decrypt. */
+  /** Names of shared variables whose values the service cannot decrypt. */
   readonly unreadableVariables?: readonly string[];
   /** The proxy of URL, API and DOH checks; null if there is none. */
   readonly proxyUrl: string | null;

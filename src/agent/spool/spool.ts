@@ -84,7 +84,7 @@ export interface Spool {
   discard(kind: SpoolKind, id: string, reason: SpoolDropReason): void;
   /** Counts artifacts toward the bound in bytes from now on, and drops them before any record. */
   share(beside: SharedSpoolSpace): void;
-  /** What the bound in bytes leaves for artifacts; infinite without a folder. */
+  /** The rest of the bound in bytes, for artifacts; infinite without a folder. */
   readonly freeBytes: number;
   readonly state: SpoolState;
   /** Waiting records, and the bytes of their frames. */

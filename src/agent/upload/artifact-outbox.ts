@@ -36,7 +36,7 @@ export interface NewFileArtifact extends AboutArtifact {
 export type AddedArtifact =
   /** The artifact's path at the service, once it is sent. */
   | { readonly ok: true; readonly asset: string }
-  /** For the job log: why it is not saved. */
+  /** Why it is not saved, for the job log. */
   | { readonly ok: false; readonly note: string };
 
 /** Takes data of runs that is too long for a result. */

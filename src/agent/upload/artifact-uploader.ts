@@ -16,7 +16,7 @@ export interface ArtifactUploaderOptions {
   readonly client: Pick<ServiceClient, 'post' | 'put'>;
   readonly log: Logger;
   readonly retries: RetryPolicy;
-  /** For parts whose address the operator did not allow. */
+  /** Logs parts whose address the operator did not allow. */
   readonly deniedLog: ThrottledLog;
   readonly onUploaded: (count: number) => void;
   /** The service permanently rejected them. */
@@ -35,7 +35,7 @@ interface Waiting {
 /** Sends artifacts one after the other, in the order of their notes in the spool. */
 export class ArtifactUploader {
   readonly #options: ArtifactUploaderOptions;
-  /** By key in the spool; the first is sent next. */
+  /** Waiting artifacts by key in the spool; the first is sent next. */
   readonly #waiting = new Map<number, Waiting>();
   #wake = (): void => {};
 

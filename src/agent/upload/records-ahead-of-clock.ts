@@ -44,7 +44,7 @@ export class RecordsAheadOfClock {
     this.#throttled.warn(
       'ahead',
       { records: deferred.length, aheadMs: mostMs },
-      `results are up to ${Math.round(mostMs / 1000)} s ahead of the service's clock, and wait until it takes them: see that both machines keep their time (NTP)`,
+      `results are up to ${Math.round(mostMs / 1000)} s ahead of the service's clock, and wait until it accepts them: synchronise both clocks (NTP)`,
     );
   }
 

@@ -133,7 +133,7 @@ async function* watched(source: Pieces, failure: { error: unknown }): Pieces {
   }
 }
 
-/** After the begin, a refusal means that the upload no longer exists. */
+/** The end after a failure. After the begin, a refusal means that the upload no longer exists. */
 function broken(failure: ServiceFailure, partsSent: number): UploadEnd {
   return failure.kind === 'refused'
     ? { end: 'again', failure }

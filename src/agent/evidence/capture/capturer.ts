@@ -80,8 +80,8 @@ export function lackingCapturer(lack: string): Capturer {
 function argumentsFor(rights: OwnRights): readonly string[] {
   const user = rights.isRoot && !rights.has('KILL') ? ['-Z', 'root'] : [];
   const size = ['-s', `${MAX_PACKET_BYTES}`, '-B', `${KERNEL_BUFFER_KIB}`];
-  // LINUX_SLL2 contains the number of an interface, which tcpdump shows as the name that has this
-  // number on the machine where the file is read.
+  // LINUX_SLL2 contains the number of an interface, for which tcpdump shows the name that this
+  // number has on the machine that reads the file.
   const form = ['-y', 'LINUX_SLL'];
   return ['-i', 'any', ...form, '-n', '-U', '--immediate-mode', ...size, ...user, '-w', '-'];
 }

@@ -73,7 +73,7 @@ class RawTrace implements TraceReceiver {
   readonly #clock: Clock;
   readonly #options: EngineOptions;
   readonly #socket: TraceSocket;
-  /** By sequence number. */
+  /** Probes by sequence number. */
   readonly #probes = new Map<number, Probe>();
   readonly #over = new AbortController();
   #mode: 'sending' | 'waiting' | 'ended' = 'sending';

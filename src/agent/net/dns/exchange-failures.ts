@@ -29,7 +29,7 @@ const CODE_OF_RCODE: ReadonlyMap<number, ErrorCode> = new Map([
   [RCODE.REFUSED, 'DNS_REFUSED'],
 ]);
 
-/** For an answer whose response code is not NOERROR. */
+/** The error code for an answer whose response code is not NOERROR. */
 export function errorCodeOf(rcode: number): ErrorCode {
   return CODE_OF_RCODE.get(rcode) ?? 'DNS_ERROR';
 }

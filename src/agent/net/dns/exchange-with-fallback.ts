@@ -26,7 +26,7 @@ export interface Answered {
   readonly message: DnsMessage;
   readonly server: ServerAddress;
   readonly protocol: PlainDnsProtocol;
-  /** From the first question to the answer, including repeats; ms. */
+  /** Milliseconds from the first question to the answer, including repeats. */
   readonly durationMs: number;
   /** When the agent had the answer. */
   readonly end: TimedInstant;
@@ -106,7 +106,7 @@ async function overUdp(
   }
   if (ignored > 0) {
     const what = countText(ignored, `datagram from ${who} was`, `datagrams from ${who} were`);
-    options.log.warn(`${what} no answer to the question and ignored`);
+    options.log.warn(`${what} ignored: not an answer to the question`);
   }
   return { end, kernelTime };
 }

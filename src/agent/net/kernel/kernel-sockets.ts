@@ -64,7 +64,7 @@ const DATA_SEGMENTS_IN_AT = 152;
 const NO_MIN_RTT = 0xffff_ffff;
 const CLOCK_REALTIME = 0;
 const CLOCK_MONOTONIC = 1;
-/** Its resolution is a tick. */
+/** A clock with the resolution of a tick. */
 const CLOCK_MONOTONIC_COARSE = 6;
 /** The number on 64-bit machines, where it fills in a struct timespec of 16 bytes. */
 const SIOCGSTAMPNS = 0x8907;

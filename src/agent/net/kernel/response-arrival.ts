@@ -5,7 +5,7 @@ import { millisecondsSince, type ReadableWatch, type SegmentStamps } from './seg
 
 /** A larger drift of the wall clock against the monotonic clock means that it was set. */
 const CLOCK_STEP_MS = 2;
-/** Both clocks are read again until they are read within READING_MS; at most READINGS attempts. */
+/** Reads both clocks again until both reads took less than READING_MS, at most READINGS times. */
 const READING_MS = 0.05;
 const READINGS = 3;
 /** After this many reads the event loop times the response: a peek costs as much as a read. */

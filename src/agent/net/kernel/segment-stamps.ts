@@ -37,7 +37,7 @@ export interface SegmentStamps {
   watch(fd: number, onReadable: () => void): ReadableWatch | null;
   /** Leaves the data unread. null if no data waits, or if it has no timestamps. */
   unread(fd: number): UnreadSegments | null;
-  /** The time of the wall clock from which the stamps are. */
+  /** The current time of the wall clock, in the form of the stamps. */
   now(): WallStamp;
   close(): void;
 }

@@ -59,7 +59,7 @@ export function leafCertificate(socket: TLSSocket): Leaf | null {
   return leaf;
 }
 
-/** Without its keys and bytes, which would take several times as much memory. */
+/** Copies the used fields, without keys and bytes, which would take several times the memory. */
 function leafFrom(certificate: X509Certificate): Leaf {
   const legacy = certificate.toLegacyObject();
   const { subject, issuer, subjectaltname, valid_from, valid_to } = legacy;

@@ -14,7 +14,7 @@ export interface Secured {
   readonly socket: TLSSocket;
   /** The connection under TLS. */
   readonly wire: Socket;
-  /** As messages name it. */
+  /** The server's name in messages. */
   readonly target: string;
   /** Milliseconds of connect and handshake, in which the server had to answer twice. */
   readonly tookMs: number;

@@ -31,7 +31,7 @@ export interface SecureOptions {
 }
 
 export interface TunnelHop {
-  /** For messages: the address of the connection is not the peer's. */
+  /** The peer's name in messages, since the address of the connection is not the peer's. */
   readonly target: string;
   /** Opens another connection on which the handshake can begin; null if that fails. */
   reopen(limits: Limits): Promise<Socket | null>;

@@ -19,7 +19,7 @@ export type AuthorizedHop =
   | {
       readonly ok: true;
       readonly hop: Hop;
-      /** Those that `auth` added to the request of the hop. */
+      /** Headers that `auth` added to the request of the hop. */
       readonly authHeaders: Headers;
       readonly authMs: number;
     }

@@ -5,7 +5,7 @@ import { endedByReset } from '../../../runtime/net/ended-by-reset.ts';
 import { failureOfTlsAlert } from '../../net/tls/tls-alerts.ts';
 import type { ExchangeEnd } from './transport.ts';
 
-/** What the socket itself reported, whatever a parser concludes from it. */
+/** Events of the socket itself, independent of what a parser concludes from them. */
 export interface SocketEvidence {
   error: unknown;
   /** The peer closed its side normally. */
@@ -28,9 +28,9 @@ export function watchSocket(socket: Socket): SocketEvidence {
 }
 
 interface Row {
-  /** Before the response's head was complete. */
+  /** The code of an end before the response's head was complete. */
   readonly before: ErrorCode;
-  /** After it. */
+  /** The code of an end after that. */
   readonly within: ErrorCode;
   readonly what: string;
 }
@@ -59,7 +59,7 @@ const SYSTEM_ROWS: Readonly<Record<string, Row>> = {
   ETIMEDOUT: row('RESPONSE_TIMEOUT', 'BODY_TIMEOUT', 'the other side stopped acknowledging'),
 };
 
-/** From our transports, the parser (HPE_, see rowOf) and node:http2. */
+/** Errors of our transports, the parser (HPE_, see rowOf) and node:http2. */
 const PROTOCOL_ROWS: Readonly<Record<string, Row>> = {
   HEADERS_TOO_LARGE: row(
     'HEADERS_TOO_LARGE',

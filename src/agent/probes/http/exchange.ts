@@ -21,7 +21,7 @@ import type {
   TransportEvents,
 } from './transport.ts';
 
-/** What to do with a response's body; decided when its head has arrived. */
+/** How to read a response's body; decided when its head has arrived. */
 export type BodyPlan =
   | { readonly kind: 'none' }
   | ({ readonly kind: 'read' } & Pick<BodyReaderOptions, 'maxBytes' | 'keepBytes' | 'memory'>);

@@ -9,7 +9,7 @@ interface Sent {
   readonly headers: readonly (readonly [string, string])[];
 }
 
-/** What a location and a check configure for the route to a target. */
+/** The settings of a location and a check for the route to a target. */
 export interface RouteSettings {
   readonly proxy: HttpProxy | null;
   readonly skipSSL: boolean;

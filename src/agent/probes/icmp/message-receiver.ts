@@ -26,20 +26,20 @@ export interface ReceivedMessage extends Control {
 }
 
 /** Maximum number of messages per system call. */
-const SLOTS = 32;
+const AREAS = 32;
 // struct mmsghdr: struct msghdr, and the number of bytes received.
 const HEADER_BYTES = 64;
 const RECEIVED_AT = 56;
-// Offsets in each slot of the block of memory: struct iovec, and what that and the header point to.
+// Offsets in each area of the block of memory: struct iovec, and what that and the header point to.
 const NAME_AT = 16;
 const NAME_BYTES = 32;
 const CONTROL_AT = NAME_AT + NAME_BYTES;
 const CONTROL_BYTES = 256;
 const DATA_AT = CONTROL_AT + CONTROL_BYTES;
 const DATA_BYTES = 256;
-const SLOT_BYTES = DATA_AT + DATA_BYTES;
+const AREA_BYTES = DATA_AT + DATA_BYTES;
 
-interface Slot {
+interface Area {
   readonly address: Buffer;
   readonly control: Buffer;
   readonly data: Buffer;
@@ -52,31 +52,31 @@ interface Slot {
  */
 export class MessageReceiver {
   readonly #libc: Libc;
-  readonly #block = Buffer.alloc(SLOTS * (HEADER_BYTES + SLOT_BYTES));
-  readonly #slots: readonly Slot[];
+  readonly #block = Buffer.alloc(AREAS * (HEADER_BYTES + AREA_BYTES));
+  readonly #areas: readonly Area[];
   /** Number of headers that the kernel may have written to: their capacities must be reset. */
-  #written = SLOTS;
+  #written = AREAS;
 
   constructor(libc: Libc, family: Family) {
     this.#libc = libc;
     const base = libc.addressOf(this.#block);
-    this.#slots = Array.from({ length: SLOTS }, (_, index) => this.#layOut(family, base, index));
+    this.#areas = Array.from({ length: AREAS }, (_, index) => this.#layOut(family, base, index));
   }
 
-  /** At most SLOTS messages, or the error's name: EAGAIN if there are none. */
+  /** At most AREAS messages, or the error's name: EAGAIN if there are none. */
   receive(fd: number, flags: number): readonly ReceivedMessage[] | string {
     const block = this.#block;
     for (let header = 0; header < this.#written * HEADER_BYTES; header += HEADER_BYTES) {
       block.writeUInt32LE(NAME_BYTES, header + 8);
       block.writeUInt32LE(CONTROL_BYTES, header + 40);
     }
-    const count = this.#libc.receiveMessages(fd, block, SLOTS, flags);
-    this.#written = Math.min(Math.max(count, 0) + 1, SLOTS);
+    const count = this.#libc.receiveMessages(fd, block, AREAS, flags);
+    this.#written = Math.min(Math.max(count, 0) + 1, AREAS);
     if (count < 0) return this.#libc.errorName();
-    return this.#slots.slice(0, count).map((slot, index) => this.#messageIn(slot, index));
+    return this.#areas.slice(0, count).map((area, index) => this.#messageIn(area, index));
   }
 
-  #messageIn({ address, control, data }: Slot, index: number): ReceivedMessage {
+  #messageIn({ address, control, data }: Area, index: number): ReceivedMessage {
     const header = index * HEADER_BYTES;
     const bytes = Math.min(this.#block.readUInt32LE(header + RECEIVED_AT), DATA_BYTES);
     const controlBytes = Math.min(this.#block.readUInt32LE(header + 40), CONTROL_BYTES);
@@ -84,18 +84,18 @@ export class MessageReceiver {
     return { address, data: data.subarray(0, bytes), ttl, stamp, error };
   }
 
-  #layOut(family: Family, base: bigint, index: number): Slot {
+  #layOut(family: Family, base: bigint, index: number): Area {
     const header = index * HEADER_BYTES;
-    const slot = SLOTS * HEADER_BYTES + index * SLOT_BYTES;
+    const area = AREAS * HEADER_BYTES + index * AREA_BYTES;
     const block = this.#block;
-    block.writeBigUInt64LE(base + BigInt(slot + NAME_AT), header);
-    block.writeBigUInt64LE(base + BigInt(slot), header + 16);
+    block.writeBigUInt64LE(base + BigInt(area + NAME_AT), header);
+    block.writeBigUInt64LE(base + BigInt(area), header + 16);
     block.writeBigUInt64LE(1n, header + 24);
-    block.writeBigUInt64LE(base + BigInt(slot + CONTROL_AT), header + 32);
-    block.writeBigUInt64LE(base + BigInt(slot + DATA_AT), slot);
-    block.writeBigUInt64LE(BigInt(DATA_BYTES), slot + 8);
+    block.writeBigUInt64LE(base + BigInt(area + CONTROL_AT), header + 32);
+    block.writeBigUInt64LE(base + BigInt(area + DATA_AT), area);
+    block.writeBigUInt64LE(BigInt(DATA_BYTES), area + 8);
     const view = (at: number, bytes: number): Buffer =>
-      block.subarray(slot + at, slot + at + bytes);
+      block.subarray(area + at, area + at + bytes);
     return {
       address: socketAddressBytes(family, view(NAME_AT, NAME_BYTES)),
       control: view(CONTROL_AT, CONTROL_BYTES),

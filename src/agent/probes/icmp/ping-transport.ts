@@ -27,7 +27,7 @@ export interface ReceivedError {
   readonly target: Buffer;
   /** The part of the request that the error quotes. */
   readonly data: Buffer;
-  /** For messages: what went wrong, and who reported it. */
+  /** The problem, and who reported it, for messages. */
   readonly reason: string;
 }
 

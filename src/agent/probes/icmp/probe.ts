@@ -88,10 +88,10 @@ async function pingResolved(
   { destination, family }: Extract<ResolvedDestination, { ok: true }>,
   context: ProbeContext,
 ): Promise<Progress> {
-  const leased = await sockets.lease(family);
+  const acquired = await sockets.acquire(family);
   const clock = 'event-loop';
-  if (!leased.ok) return { dnsMs, response: null, failure: leased.failure, clock };
-  const { exchange, transportName, release } = leased.lease;
+  if (!acquired.ok) return { dnsMs, response: null, failure: acquired.failure, clock };
+  const { exchange, transportName, release } = acquired.socket;
   const { address } = destination;
   try {
     const what = `${pingCount} echo requests of ${ECHO_DATA_BYTES} data bytes`;

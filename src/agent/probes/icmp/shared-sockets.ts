@@ -5,16 +5,16 @@ import type { Family } from '../../net/resolver.ts';
 import { EchoExchange } from './echo-exchange.ts';
 import { type OpenedTransport, openTransport } from './open-transport.ts';
 
-/** A share of the socket of one family. Release it once, in every case. */
-interface Lease {
+/** The socket of one family for one run, which must release it once, in every case. */
+interface SharedSocket {
   readonly exchange: EchoExchange;
-  /** What the socket is, for the job log. */
+  /** A description of the socket for the job log. */
   readonly transportName: string;
   release(): void;
 }
 
-export type Leased =
-  | { readonly ok: true; readonly lease: Lease }
+export type Acquired =
+  | { readonly ok: true; readonly socket: SharedSocket }
   | { readonly ok: false; readonly failure: Failure };
 
 interface Entry {
@@ -42,7 +42,7 @@ export class SharedSockets {
     this.#clock = clock;
   }
 
-  async lease(family: Family): Promise<Leased> {
+  async acquire(family: Family): Promise<Acquired> {
     if (this.#state === 'closed') {
       const message = 'The ICMP probe was closed.';
       return { ok: false, failure: { code: 'INTERNAL_ERROR', message } };
@@ -56,10 +56,10 @@ export class SharedSockets {
       return opened;
     }
     const transportName = opened.transport.name;
-    return { ok: true, lease: { exchange: entry.exchange, transportName, release } };
+    return { ok: true, socket: { exchange: entry.exchange, transportName, release } };
   }
 
-  /** Closes the sockets even while they are in use; nothing can be leased after it. */
+  /** Closes the sockets even while they are in use; none can be acquired after it. */
   close(): void {
     this.#state = 'closed';
     for (const { exchange } of this.#entries.values()) exchange.close();

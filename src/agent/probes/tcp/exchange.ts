@@ -236,7 +236,7 @@ function waitForNews(
   });
 }
 
-/** What the operating system's error codes mean while the connection is in use. */
+/** Failures by the operating system's error code while the connection is in use. */
 const BROKEN_CODES: Readonly<Record<string, ErrorCode>> = { ETIMEDOUT: 'RESPONSE_TIMEOUT' };
 
 function failureOf({ kind, systemCode }: ReadingEnd, target: string): Failure | null {

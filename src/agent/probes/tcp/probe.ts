@@ -36,7 +36,7 @@ export interface TcpOutcome
   readonly tcp: TcpFacts | null;
   /** Present also after a failed handshake; null without TLS. */
   readonly tls: TlsFacts | null;
-  /** With ANY only. */
+  /** With ANY only: the families that were tried. */
   readonly families: readonly FamilyOutcome[] | undefined;
 }
 
@@ -235,7 +235,7 @@ export function tcpEcho(
   return { hostname, port, data, steps: echoed, ipFamily };
 }
 
-/** For a check that reads no data. */
+/** The clock of a check that reads no data. */
 function clockOf(kernelMs: number, otherMs: number): TimingClock {
   if (kernelMs === 0) return 'event-loop';
   return otherMs === 0 ? 'kernel' : 'mixed';

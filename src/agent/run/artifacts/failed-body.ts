@@ -6,7 +6,7 @@ import type { ArtifactOutbox } from '../../upload/artifact-outbox.ts';
 import type { Attempt } from '../attempt.ts';
 import { scrubBody } from './scrubbed-body.ts';
 
-/** Where artifacts go. */
+/** The part of the outbox that saves artifacts. */
 export type ArtifactTaker = Pick<ArtifactOutbox, 'add'>;
 
 export const BODY_ARTIFACT = 'response-body';

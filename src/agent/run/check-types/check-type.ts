@@ -63,7 +63,7 @@ export interface Probed extends Omit<Observation, 'assertionsFailed'> {
   readonly timesEarlier: (byMs: number) => SourceValues;
   /** The part of the response time that the kernel attributes to the target; 0 if unknown. */
   readonly peerMs: number;
-  /** What measured its times. */
+  /** Which clock measured its times. */
   readonly clock: TimingClock;
   /** The probe may have failed only because the agent was too short of CPU for an expression. */
   readonly isCutShort: boolean;

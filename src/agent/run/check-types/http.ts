@@ -29,7 +29,7 @@ import {
 type HttpCheck = CheckOf<'URL'> | CheckOf<'API'>;
 
 export interface HttpParts {
-  /** Those of the current check set. */
+  /** The certificates of the current check set. */
   readonly clientCertificates: () => readonly ClientCertificate[];
   /** The proxy of the location; null if there is none. */
   readonly proxyUrl: () => string | null;

@@ -15,7 +15,7 @@ import {
 
 export interface TcpParts {
   readonly evaluator: Evaluator;
-  /** Those of the current check set. */
+  /** The certificates of the current check set. */
   readonly clientCertificates: () => readonly ClientCertificate[];
 }
 

@@ -1,7 +1,7 @@
 import type { Assertion } from '../../../model/check/assertions/assertion.ts';
 import type { EvaluationHooks } from '../../assertions/evaluator.ts';
 
-/** From this starvation on, within its 100 ms (evaluator.ts), an expression had too little time. */
+/** With more starvation within its 100 ms (evaluator.ts), an expression had too little time. */
 const MAX_EVALUATION_STARVED_MS = 10;
 
 /** Collects which assertions of one evaluation exceeded their time limit for lack of CPU. */

@@ -14,7 +14,7 @@ import { openThreadDelay, type ThreadDelay } from './thread-delay.ts';
 const BEAT_MS = 20;
 /** A timer can be this late on an idle machine. */
 const TIMER_LATE_MS = 5;
-/** From this much work between two beats on, it can delay what an attempt waits for. */
+/** With this much work or more between two beats, the work can delay events of an attempt. */
 const BUSY_MS = BEAT_MS / 2;
 /** A reading is reused for this long, so that attempts that start together share it. */
 const READING_MS = 1;

@@ -137,8 +137,8 @@ function mayHaveBeenClosed({ failure, sources }: Probed): boolean {
 }
 
 /**
- * By how many milliseconds to shorten the response time for each further evaluation: to the targets
- * of RESPONSE_TIME that the true time may have met, and by the whole starvation.
+ * The milliseconds by which to shorten the response time for each further evaluation: to the
+ * targets of RESPONSE_TIME that the true time may have met, and by the whole starvation.
  */
 function earlierBy(check: Check, responseTimeMs: number, starvedMs: number): readonly number[] {
   const met = assertionsOf(check)

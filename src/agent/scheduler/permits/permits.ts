@@ -40,7 +40,7 @@ const RETRY = 1;
 export class RunPermits {
   readonly #queue: PQueue;
   readonly #maxWaiting: number;
-  /** Of runs that wait for their peers and retain their permits: `maxWaiting` is reached. */
+  /** Permits that runs retain while they wait for their peers: `maxWaiting` is reached. */
   readonly #leaving = new Set<HeldPermit>();
   #waiting = 0;
 

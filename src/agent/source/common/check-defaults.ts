@@ -11,10 +11,10 @@ import { keysAt } from './schema-info.ts';
 
 const TYPES = Object.keys(CHECK_SHAPES) as RunnableCheckType[];
 
-/** For files without defaults. */
+/** The defaults of files without any. */
 export const NO_DEFAULTS: RawMapping = {};
 
-/** What `defaults` may contain at this path: every field that some check type has there. */
+/** The fields that `defaults` may contain at this path: all that any check type has there. */
 export function knownDefaults(path: DocumentPath): readonly string[] {
   const known = new Set(TYPES.flatMap((type) => keysAt(CHECK_SHAPES[type], path)));
   if (path.length === 0) for (const key of WITHOUT_DEFAULT) known.delete(key);

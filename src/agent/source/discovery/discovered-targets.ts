@@ -13,7 +13,7 @@ import { TargetFeed } from './target-feed.ts';
 
 export interface DiscoveryOptions {
   readonly rules: readonly TargetsFrom[];
-  /** For documents that are fetched. */
+  /** Proxies for fetching documents. */
   readonly proxies: Proxies;
   readonly clock: Clock;
   readonly log: Logger;

@@ -5,7 +5,7 @@ export interface FoundDocument {
   readonly language: 'JSON' | 'YAML';
   /** Changes when the document does. */
   readonly stamp: string;
-  /** null: the stamp is known. */
+  /** null if the stamp has not changed. */
   readonly text: string | null;
 }
 
@@ -17,7 +17,7 @@ export interface KnownDocument {
 /** Finds and reads the documents of a rule. */
 export interface TargetReader {
   readonly periodMs: number;
-  /** For messages. */
+  /** The name of the reader in messages. */
   readonly name: string;
   /**
    * @param known by name

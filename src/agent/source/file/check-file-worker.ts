@@ -17,7 +17,7 @@ export interface ParseJob {
   readonly file: string;
 }
 
-/** Its only reply. */
+/** The only reply of the thread. */
 export type ParseReply =
   | { readonly ok: true; readonly checkFile: CheckFile }
   | { readonly ok: false; readonly report: ProblemReport };

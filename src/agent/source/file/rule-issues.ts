@@ -21,8 +21,8 @@ const MAX_ISSUES = 50;
 const MAX_STAND_INS = 3;
 
 /**
- * Every issue of a value. The schema applies a rule between fields only where all fields around it
- * are valid, so this parses again with stand-ins for the invalid ones.
+ * Every issue of a value. The schema applies a rule between fields only if all fields around it are
+ * valid, so this parses again with stand-ins for the invalid ones.
  *
  * @param issues that the schema found
  */

@@ -30,7 +30,7 @@ const MAX_PROBLEM_CHARS = 600;
 const TOO_LARGE = `this agent accepts at most ${MAX_CHECKS_MIB} MiB of checks: give its location fewer or shorter ones, or more agents`;
 const NO_TAGS: readonly string[] = [];
 
-/** Before the first answer of the service. */
+/** The settings before the first answer of the service. */
 const NO_SETTINGS: SavedSettings = {
   clientCertificates: [],
   pauses: [],

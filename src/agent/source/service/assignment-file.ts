@@ -20,7 +20,7 @@ import { damaged, seal, unseal } from './sealed-lines.ts';
 
 const MAX_FILE_BYTES = 384 * 1024 * 1024;
 
-/** What applies to all checks of the location. */
+/** The settings for all checks of the location. */
 export interface SavedSettings extends LocationSettings, Pick<CheckSet, 'variables' | 'proxyUrl'> {
   readonly unreadableVariables: readonly string[];
 }

@@ -155,7 +155,7 @@ export class AssignmentStore {
   }
 }
 
-/** For inspection; the next damaged file replaces it. */
+/** Keeps a damaged file for inspection until the next damaged file replaces it. */
 async function putAside(file: string): Promise<string | null> {
   const aside = `${file}.damaged`;
   try {

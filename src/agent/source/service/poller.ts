@@ -279,7 +279,7 @@ export class Poller {
     return null;
   }
 
-  /** After the checks and variables of the same answer, which a trial may need. */
+  /** Called after the checks and variables of the same answer, which a trial may need. */
   #takeTrials({ trials }: PollResponse, listener: CheckListener): void {
     const { runs, refused } = this.trials.take(trials.map(oneOffOfTrial));
     for (const trial of runs) listener.onTrial(this.#serviceClock.onOwnClock(trial));

@@ -79,7 +79,7 @@ function open(line: Buffer, number: number, box: SecretBox): string {
   }
 }
 
-/** Without their line feeds. */
+/** The lines of a file without their line feeds. */
 async function* linesOf(file: string): AsyncGenerator<Buffer> {
   let begun: Buffer[] = [];
   let begunBytes = 0;

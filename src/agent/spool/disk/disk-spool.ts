@@ -328,7 +328,7 @@ export class DiskSpool implements Spool {
     this.#wakeReaders();
   }
 
-  /** Only when all waiting records are written: a full disk may take a group now and then. */
+  /** Call it when all records are written: a full disk may accept a single group now and then. */
   #logRecovered(): void {
     if (this.#droppedBefore === null) return;
     this.#spoolLog.recovered(this.#index.droppedInAll - this.#droppedBefore);

@@ -69,7 +69,7 @@ export class ManifestWriter {
     this.#isRefused = true;
     this.#log.warn(
       { file: this.#path, code: systemCodeOf(error) },
-      'a manifest of the spool cannot be written: if this part of the spool is damaged one day, lost results are counted, but their slots are not reported as missed',
+      'a manifest of the spool cannot be written: if this part of the spool is damaged later, lost results are counted, but their slots are not reported as missed',
     );
   }
 }

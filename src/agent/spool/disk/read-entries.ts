@@ -25,7 +25,7 @@ interface Run {
 /**
  * The contents of these entries, from memory or disk; null for a damaged one.
  *
- * @throws VedetteError of code SPOOL_UNREADABLE where the disk cannot be read for now
+ * @throws VedetteError of code SPOOL_UNREADABLE if the disk cannot be read for now
  */
 export async function readEntryContents(
   entries: readonly Entry[],
@@ -89,7 +89,7 @@ function contentAt(bytes: Buffer, offset: number, entry: Entry): Content | null 
   return { atMs: frame.atMs, body: frame.body };
 }
 
-/** Null if the file is gone or unreadable for good. */
+/** null if the file is gone or permanently unreadable. */
 async function openFile(path: string, disk: FileSystem): Promise<OpenFile | null> {
   try {
     return await disk.open(path, 'r');
@@ -98,7 +98,7 @@ async function openFile(path: string, disk: FileSystem): Promise<OpenFile | null
   }
 }
 
-/** Shorter than requested where the file ends. */
+/** The bytes of a range; fewer than requested if the file ends before. */
 async function readRange(handle: OpenFile, from: number, end: number): Promise<Buffer | null> {
   const bytes = Buffer.allocUnsafe(end - from);
   try {
@@ -111,7 +111,7 @@ async function readRange(handle: OpenFile, from: number, end: number): Promise<B
 /**
  * The slots of these entries on disk, from the manifests of their segments.
  *
- * @throws VedetteError of code SPOOL_UNREADABLE where the disk cannot be read for now
+ * @throws VedetteError of code SPOOL_UNREADABLE if the disk cannot be read for now
  */
 export async function readSlots(
   entries: readonly Entry[],

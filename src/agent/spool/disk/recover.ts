@@ -42,7 +42,7 @@ export interface RecoveredLog {
   readonly held: readonly Segment[];
 }
 
-/** A file of the log, or its manifest where the file itself is gone. */
+/** A file of the log, or its manifest if the file itself is gone. */
 interface Part {
   readonly segment: Segment;
   /** The number in the file's name. */
@@ -163,7 +163,8 @@ function inOrder(found: readonly Part[], seen: readonly NumberRange[]): readonly
 }
 
 /**
- * The number in the file's name, unless other files contain all frames before the first one found.
+ * The number in the file's name, unless other files contain any of the frames from that number to
+ * the first frame found in the file.
  */
 function firstNumberOf({ number, scan }: Part, seen: readonly NumberRange[]): number {
   const first = scan?.ranges[0]?.from ?? number;

@@ -30,7 +30,7 @@ interface OpenSegment {
 
 export interface Appended {
   readonly segment: Segment;
-  /** Where each frame begins. */
+  /** The offset of each frame in the file. */
   readonly offsets: readonly number[];
 }
 

@@ -129,11 +129,11 @@ async function lockFolder(
   }
   log.warn(
     { reason: lock.reason },
-    'the folder of DATA_DIR cannot be locked here: see to it that only one agent uses it',
+    'the folder of DATA_DIR cannot be locked here: make sure that only one agent uses it',
   );
 }
 
-/** Only a real write shows missing rights or a read-only mount. */
+/** Writes a file: nothing else shows missing rights or a read-only mount. */
 async function probeFolder(folder: string, disk: FileSystem): Promise<void> {
   const path = join(folder, 'probe');
   try {

@@ -58,7 +58,7 @@ function isAscii(text: string): boolean {
   return /^[\u0000-\u007f]*$/.test(text);
 }
 
-/** For messages: without the trailing dot of absolute names. */
+/** A name for messages, without the trailing dot of absolute names. */
 export function displayName(name: string): string {
   return name === '.' ? name : name.replace(/\.$/, '');
 }

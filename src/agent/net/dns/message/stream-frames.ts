@@ -32,7 +32,7 @@ export class StreamFrames {
     return message;
   }
 
-  /** For messages: how much of the next message has arrived. */
+  /** A text about how much of the next message has arrived. */
   progress(): string {
     const length = this.#announcedBytes();
     return length === null

@@ -38,7 +38,7 @@ export class OAuth2Auth implements Authorizer {
     if (!reply.ok) return reply;
     const { token } = reply;
     this.#kept = isNew ? null : token;
-    if (!isNew) context.log.info('Using the access token that was kept');
+    if (!isNew) context.log.info('Using a cached access token');
     await context.learnSecrets?.([token.value]);
     return { ok: true, headers: [['authorization', `Bearer ${token.value}`]] };
   }

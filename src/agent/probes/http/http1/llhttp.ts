@@ -73,7 +73,7 @@ let engine: Engine | null = null;
 let current: ParserCallbacks | null = null;
 const NOTHING: Buffer = Buffer.alloc(0);
 let input = NOTHING;
-/** Where `input` begins, as an address of the parser's memory. */
+/** The address of the start of `input` in the parser's memory. */
 let inputAt = 0;
 
 function text(at: number, bytes: number): Buffer {

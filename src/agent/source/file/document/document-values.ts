@@ -32,7 +32,7 @@ export class PlainConverter {
     this.#refuse = refuse;
   }
 
-  /** Whether every value was converted. Of a key that is given twice, the first value counts. */
+  /** Whether every value was converted. For a key that is given twice, the first value counts. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
