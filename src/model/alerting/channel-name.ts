@@ -5,7 +5,7 @@ const linked = z.looseObject({ url: z.string() });
 const named = z.looseObject({ name: z.string() });
 
 /**
- * The name of a channel for people: the address of an e-mail channel, the host of Slack, and the name of all others.
+ * The name of a channel for people: the address of an email channel, the host of Slack, and the name of all others.
  *
  * @param config as the API or a check file has it
  * @returns null for a channel that this release does not know

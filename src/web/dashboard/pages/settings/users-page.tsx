@@ -231,7 +231,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
     return (
       <ShownOnce
         title={`Send this link to ${email}`}
-        note="It works once, for 7 days, and is not shown again. The service sends no mail."
+        note="It works once, for 7 days, and is not shown again. The service sends no email."
         text={url}
         copyLabel="Copy the link"
         done="Done"
