@@ -151,10 +151,7 @@ describe('vedette init', () => {
 
   it.each([
     [['--target', 'a b'], /--target must be a URL such as .*, not "a b"/],
-    [
-      ['--target', 'a.example', '--email', 'ann'],
-      /--email must be an email address .*, not "ann"/,
-    ],
+    [['--target', 'a.example', '--email', 'ann'], /--email must be an email address .*, not "ann"/],
     [['--target', 'a.example', '--every', '7'], /Allowed choices are 1, 2, 5/],
   ])('with %j writes nothing and says what is allowed', async (flags, message) => {
     const { code, stderr } = await runHere(['init', file, ...flags]);

@@ -88,7 +88,8 @@ export function CheckMailView({ requested }: PageProps): VNode {
     <Frame requested={requested} title="Check your inbox">
       <section class="card">
         <p>
-          An email with a link is on its way. Open the link within a day to confirm the subscription.
+          An email with a link is on its way. Open the link within a day to confirm the
+          subscription.
         </p>
       </section>
     </Frame>
