@@ -154,7 +154,7 @@ export interface FeatureParts {
     /** Default: 400. */
     readonly rollUpRetentionDays?: number;
     readonly artifacts?: { readonly limits: ArtifactLimits };
-    /** Default: all channels but e-mail and SMS. */
+    /** Default: all channels but email and SMS. */
     readonly delivery?: OutgoingConfig;
     /** Default: analyses use only the built-in rules. */
     readonly rootCause?: ServiceConfig['rootCause'];

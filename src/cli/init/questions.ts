@@ -40,7 +40,7 @@ export function givenAnswers({ target, every, email }: Given): Partial<Answers> 
   };
 }
 
-const EMAIL_FORM = 'an e-mail address such as me@example.com';
+const EMAIL_FORM = 'an email address such as me@example.com';
 
 function isEmail(address: string): boolean {
   return ALERT_CHANNEL_SHAPES.EMAIL.shape.config.safeParse({ address }).success;
@@ -79,7 +79,7 @@ export async function askedAnswers(
       period === null
         ? null
         : (email ??
-          (await answerTo(asking, 'E-mail address for alerts', 'none', EMAIL_FORM, (text) =>
+          (await answerTo(asking, 'Email address for alerts', 'none', EMAIL_FORM, (text) =>
             text === 'none' || isEmail(text) ? text : null,
           )));
     if (interruption.exitCode !== null) {

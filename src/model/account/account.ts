@@ -10,7 +10,7 @@ export const accountFields = {
     .refine((name) => name.trim() !== '', 'must not be blank')
     .describe('The name of the account for its users.'),
   timeZone: timeZoneSchema.describe(
-    'The zone in which mails and Slack messages about alerts write times: a name of the IANA database, such as Europe/Berlin. The API itself has times in UTC.',
+    'The zone in which emails and Slack messages about alerts write times: a name of the IANA database, such as Europe/Berlin. The API itself has times in UTC.',
   ),
 };
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { channelName, webAddress } from './channel-fields.ts';
 
-/** The configurations of e-mail, webhook, Slack and SMS channels; see also service-channels.ts. */
+/** The configurations of email, webhook, Slack and SMS channels; see also service-channels.ts. */
 
 const WEBHOOK_METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const;
 
@@ -47,10 +47,10 @@ export const emailConfig = z.strictObject({
     .string()
     .max(254)
     .refine((text) => EMAIL_ADDRESS.test(text) && !text.includes('..'), {
-      error: 'must be an e-mail address without a name, for example ops@example.com',
+      error: 'must be an email address without a name, for example ops@example.com',
     })
     .meta({ pattern: EMAIL_ADDRESS.source })
-    .describe('One e-mail address.'),
+    .describe('One email address.'),
 });
 
 /** A Handlebars template, or null. */

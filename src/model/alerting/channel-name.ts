@@ -5,7 +5,7 @@ const linked = z.looseObject({ url: z.string() });
 const named = z.looseObject({ name: z.string() });
 
 /**
- * The name of a channel for people: the address of an e-mail channel, the host of a Slack channel,
+ * The name of a channel for people: the address of an email channel, the host of a Slack channel,
  * the `name` of all others.
  *
  * @param config as the API or a check file has it

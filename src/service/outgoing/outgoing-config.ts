@@ -33,7 +33,7 @@ export interface SmsGateway {
 }
 
 export interface OutgoingConfig {
-  /** null: notices to e-mail channels fail. */
+  /** null: notices to email channels fail. */
   readonly smtp: Smtp | null;
   /** null: notices to SMS channels fail. */
   readonly sms: SmsGateway | null;
@@ -45,7 +45,7 @@ export interface OutgoingConfig {
   readonly proxies: Proxies;
 }
 
-/** Without configuration, all channels but e-mail and SMS work. */
+/** Without configuration, all channels but email and SMS work. */
 export const NO_OUTGOING: OutgoingConfig = {
   smtp: null,
   sms: null,

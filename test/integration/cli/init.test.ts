@@ -52,7 +52,7 @@ describe('vedette init', () => {
       'Minutes between runs [1]: ',
       'It must be one of 1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440.',
       'Minutes between runs [1]: ',
-      'E-mail address for alerts [none]: ',
+      'Email address for alerts [none]: ',
     ]);
     expect(stdout).toContain(
       `${file} is written: URL check of https://shop.example/, every minute, alerts to ann@shop.example\n`,
@@ -151,10 +151,7 @@ describe('vedette init', () => {
 
   it.each([
     [['--target', 'a b'], /--target must be a URL such as .*, not "a b"/],
-    [
-      ['--target', 'a.example', '--email', 'ann'],
-      /--email must be an e-mail address .*, not "ann"/,
-    ],
+    [['--target', 'a.example', '--email', 'ann'], /--email must be an email address .*, not "ann"/],
     [['--target', 'a.example', '--every', '7'], /Allowed choices are 1, 2, 5/],
   ])('with %j writes nothing and says what is allowed', async (flags, message) => {
     const { code, stderr } = await runHere(['init', file, ...flags]);

@@ -31,7 +31,7 @@ export interface NoticeSender {
   close(): Promise<void>;
 }
 
-const NO_SMTP = notSent('this service sends no e-mail: SMTP_URL is not set', { isFinal: true });
+const NO_SMTP = notSent('this service sends no email: SMTP_URL is not set', { isFinal: true });
 const NO_SMS = notSent('this service sends no SMS: SMS_GATEWAY_URL is not set', { isFinal: true });
 
 /** @param linkBase the base of links to the dashboard */

@@ -90,7 +90,7 @@ export function subscriptionPagesRoutes(parts: SubscriptionPagesParts): FastifyP
       reply.code(202);
       return isForm(request)
         ? sendHtml(request, reply, <CheckMailView requested={requestedPage(request)} />)
-        : reply.send({ message: 'A mail with a link is on its way: open it to confirm' });
+        : reply.send({ message: 'An email with a link is on its way: open it to confirm' });
     }
     const url = webhookUrlOf(given.url);
     if (url === null) {

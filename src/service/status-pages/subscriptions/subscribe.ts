@@ -78,8 +78,8 @@ export interface Subscribe {
 }
 
 const NO_KEY = 'This service stores no addresses: its operator has set no ENCRYPTION_KEY.';
-const NO_SMTP = 'This service sends no mail: its operator has set no SMTP_URL.';
-const NO_URL = 'This service cannot write links into mails: its operator has set no PUBLIC_URL.';
+const NO_SMTP = 'This service sends no email: its operator has set no SMTP_URL.';
+const NO_URL = 'This service cannot write links into emails: its operator has set no PUBLIC_URL.';
 
 export interface SubscribeParts {
   readonly store: Store;

@@ -50,7 +50,7 @@ export function SubscribeView({
               Subscribe
             </button>
             <p class="muted small">
-              You get one mail with a link to confirm. Each message has a link to unsubscribe.
+              You get one email with a link to confirm. Each message has a link to unsubscribe.
             </p>
           </form>
         ) : (
@@ -88,7 +88,8 @@ export function CheckMailView({ requested }: PageProps): VNode {
     <Frame requested={requested} title="Check your inbox">
       <section class="card">
         <p>
-          A mail with a link is on its way. Open the link within a day to confirm the subscription.
+          An email with a link is on its way. Open the link within a day to confirm the
+          subscription.
         </p>
       </section>
     </Frame>

@@ -3191,7 +3191,7 @@ export interface components {
             id: string;
             /** @description The name of the account for its users. */
             name: string;
-            /** @description The zone in which mails and Slack messages about alerts write times: a name of the IANA database, such as Europe/Berlin. The API itself has times in UTC. */
+            /** @description The zone in which emails and Slack messages about alerts write times: a name of the IANA database, such as Europe/Berlin. The API itself has times in UTC. */
             timeZone: string;
             /**
              * Format: date-time
@@ -3285,7 +3285,7 @@ export interface components {
         AccountChanges: {
             /** @description The name of the account for its users. */
             name?: string;
-            /** @description The zone in which mails and Slack messages about alerts write times: a name of the IANA database, such as Europe/Berlin. The API itself has times in UTC. */
+            /** @description The zone in which emails and Slack messages about alerts write times: a name of the IANA database, such as Europe/Berlin. The API itself has times in UTC. */
             timeZone?: string;
             /** @description As in responses. Ignored in requests. */
             readonly created_at?: unknown;
@@ -3454,7 +3454,7 @@ export interface components {
          *       "state": "failed",
          *       "attempts": 1,
          *       "lastStatus": null,
-         *       "lastError": "this service sends no e-mail: SMTP_URL is not set",
+         *       "lastError": "this service sends no email: SMTP_URL is not set",
          *       "lastAnswer": null,
          *       "created_at": "2026-01-31T12:00:00.000Z",
          *       "lastAttemptAt": "2026-01-31T12:00:00.000Z",
@@ -5316,7 +5316,7 @@ export interface components {
         CheckAlertChannels: {
             /** @description The email channels. */
             email: {
-                /** @description One e-mail address. */
+                /** @description One email address. */
                 address: string;
             }[];
             /** @description The webhook channels. */
@@ -7254,7 +7254,7 @@ export interface components {
             type: "EMAIL";
             /** @description Where a mailbox receives the notifications. */
             config: {
-                /** @description One e-mail address. */
+                /** @description One email address. */
                 address: string;
             };
             /**
@@ -7360,7 +7360,7 @@ export interface components {
             type: "EMAIL";
             /** @description Where a mailbox receives the notifications. */
             config: {
-                /** @description One e-mail address. */
+                /** @description One email address. */
                 address: string;
             };
             /** @description Whether the channel is notified of failures. */

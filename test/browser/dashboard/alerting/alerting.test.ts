@@ -216,7 +216,7 @@ describe.skipIf(LACKING !== null)('the pages of alerts', () => {
     });
 
     await page.getByRole('button', { name: 'Delete' }).click();
-    const dialog = page.getByRole('dialog', { name: 'Delete Pager?' });
+    const dialog = page.getByRole('dialog', { name: 'Delete Pager' });
     expect(await dialog.textContent()).toContain('Alerts of all but 1 check no longer go there.');
     await dialog.getByRole('button', { name: 'Delete the channel' }).click();
     await page.getByRole('heading', { name: 'Nobody is notified of alerts yet' }).waitFor();

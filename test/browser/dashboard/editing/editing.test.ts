@@ -177,7 +177,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     await yaml.fill(text.replace('name: Orders API', 'name: Orders # of the shop'));
     expect(await field(page, 'Name').inputValue()).toBe('Orders');
     await field(page, 'Name').fill('All orders');
-    await page.getByText('its comments are gone').waitFor();
+    await page.getByText('its comments were removed').waitFor();
     expect(await yaml.inputValue()).toContain('name: All orders\n');
     await page.getByRole('button', { name: 'Restore my text' }).click();
     expect(await field(page, 'Name').inputValue()).toBe('Orders');
@@ -328,7 +328,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     expect(await field(page, 'Name').inputValue()).toBe('Orders');
     await page.getByRole('link', { name: 'Cancel' }).click();
     await page.getByText('There are no checks yet').waitFor();
-    expect(asked).toEqual(Array(2).fill(expect.stringContaining('is not saved')));
+    expect(asked).toEqual(Array(2).fill(expect.stringContaining('are not saved')));
   });
 
   it('asks before Back loses what is not saved, and not afterwards', async () => {
@@ -387,7 +387,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
       await field(page, 'Protocol').selectOption('DOH');
     }
     await field(page, 'Retry a failed run').selectOption('FIXED');
-    await page.getByRole('checkbox', { name: 'Notify all channels' }).uncheck();
+    await page.getByRole('checkbox', { name: 'Notify all existing channels' }).uncheck();
     await page.getByRole('checkbox', { name: 'on-call@example.com' }).waitFor();
     await page.getByRole('checkbox', { name: 'Use the alert settings' }).uncheck();
     await page.getByRole('checkbox', { name: 'Fail only if a share' }).check();

@@ -1,3 +1,4 @@
+import type { Route } from 'playwright-core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startCli } from '../../../support/agent/cli.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
@@ -130,19 +131,25 @@ describe.skipIf(LACKING !== null)('the pages of locations', () => {
     expect(faults()).toEqual([]);
   });
 
-  it('end an agent, which can be undone', async () => {
+  it('end an agent, which can be undone, and say if that fails', async () => {
     const account = await newAccount();
     const id = await makeLocation(account, 'berlin', 'Berlin');
     await poll(service(), account, id, 'one');
     await service().store.query(`update agents set lease_until = now() + interval '1 hour'`);
     const { page, goto, faults } = await open(account);
     await goto(`/locations/${id}`);
-    await page.getByRole('button', { name: 'End agent one' }).click();
+    const end = page.getByRole('button', { name: 'End agent one' });
+    const refuse = (route: Route) => route.fulfill({ status: 503, body: '{}' });
+    await page.route('**/agents/one', refuse, { times: 1 });
+    await end.click();
+    await page.getByRole('status').getByText('The service responded with status 503.').waitFor();
+    await end.click();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('It may poll again').waitFor();
     const [agent] = (await account.get(`/v1/private-locations/${id}/agents`)).json;
     expect(agent).toMatchObject({ live: false, endedAt: null });
-    expect(faults()).toEqual([]);
+    // The browser itself logs the error.
+    expect(faults().filter((fault) => !fault.includes('status of 503'))).toEqual([]);
   });
 
   it('change a location, and say which checks still use one that is to be deleted', async () => {

@@ -534,10 +534,10 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     );
     await page.getByRole('link', { name: '5 unknown' }).waitFor();
     await expect.poll(() => page.getByRole('checkbox').count(), SLOW).toBe(3);
-    expect(await page.getByRole('heading', { name: /^Needs a look/ }).count()).toBe(0);
+    expect(await page.getByRole('heading', { name: /^Needs attention/ }).count()).toBe(0);
     expect(await axe()).toEqual([]);
     await page.getByRole('link', { name: 'Show them' }).click();
-    await page.getByRole('heading', { name: 'Needs a look 5' }).waitFor();
+    await page.getByRole('heading', { name: 'Needs attention 5' }).waitFor();
     expect(new URL(page.url()).search).toBe('?location=depot&silent=true');
     expect(faults()).toEqual([]);
   });

@@ -48,7 +48,7 @@ export function confirmationMail(page: MessagePage): MailContent {
       `Somebody asked for emails about incidents on ${name}. If it was you, confirm within a day:`,
     ],
     link: { text: 'Confirm the subscription', url: subscriptionUrl(page) },
-    last: 'If it was not you, ignore this mail: the address gets nothing else.',
+    last: 'If it was not you, ignore this email: the address gets nothing else.',
   });
 }
 
@@ -60,7 +60,7 @@ export function alreadySubscribedMail(page: MessagePage): MailContent {
       `Somebody asked for emails about incidents on ${name}. This address is already subscribed. Choose services, or unsubscribe:`,
     ],
     link: { text: 'Change the subscription', url: subscriptionUrl(page) },
-    last: 'If it was not you, ignore this mail: nothing has changed.',
+    last: 'If it was not you, ignore this email: nothing has changed.',
   });
 }
 
@@ -77,7 +77,7 @@ export function updateMail(page: MessagePage, update: AnnouncedUpdate): MailCont
     ],
     paragraphs: update.description.split(/\r?\n/).filter((line) => line.trim() !== ''),
     link: { text: 'Read more', url: incidentUrl(page, update) },
-    last: `You get this mail because you subscribed to ${onOneLine(page.name)}.`,
+    last: `You get this email because you subscribed to ${onOneLine(page.name)}.`,
   });
 }
 

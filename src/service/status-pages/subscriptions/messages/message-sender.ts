@@ -102,7 +102,7 @@ export function createMessageSender(parts: MessageSenderParts): MessageSender {
     signal: AbortSignal,
   ): Promise<Attempt> {
     if (mailer === null) {
-      const error = 'this service sends no e-mail: SMTP_URL is not set';
+      const error = 'this service sends no email: SMTP_URL is not set';
       return failedByService(notSent(error, { isFinal: true }));
     }
     const ask = isConfirmed ? alreadySubscribedMail : confirmationMail;

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { api, bodyOf } from '../../api/client.ts';
-import { asApiError } from '../../api/errors.ts';
 import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
@@ -8,6 +7,7 @@ import { Copyable } from '../../parts/copyable.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Menu, MenuItem, MenuLink } from '../../parts/menu.tsx';
 import { showToast } from '../../parts/toast.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { addressOf, Link } from '../../shell/link.tsx';
 import { type AnyCheck, type Check, checkPath } from './model.ts';
 import { commandOf } from './request-command.ts';
@@ -26,59 +26,44 @@ export function CheckActions({
   readonly onRun: (location: string | null) => void;
 }) {
   const [opened, open] = useState<Opened>(null);
-  const [isBusy, setBusy] = useState(false);
   const locations = check.privateLocations ?? [];
   const command = commandOf(check);
 
-  const change = async (
-    changes: Readonly<Record<string, boolean>>,
-    done: string,
-    undo: Readonly<Record<string, boolean>> | null,
-  ): Promise<void> => {
-    setBusy(true);
-    try {
-      const changed = await bodyOf(
-        api.PATCH('/v1/checks/{id}', { params: { path: { id: check.id } }, body: changes }),
-      );
-      query.set(changed);
+  const params = { path: { id: check.id } };
+  const change = useAction(
+    async (
+      changes: Readonly<Record<string, boolean>>,
+      done: string,
+      undo: Readonly<Record<string, boolean>> | null,
+    ) => {
+      query.set(await bodyOf(api.PATCH('/v1/checks/{id}', { params, body: changes })));
       showToast({
         kind: 'plain',
         text: done,
         ...(undo === null
           ? {}
-          : { action: { label: 'Undo', run: () => void change(undo, 'Undone.', null) } }),
+          : { action: { label: 'Undo', run: () => change.run(undo, 'Undone.', null) } }),
       });
-    } catch (error) {
-      showToast({ kind: 'fail', text: asApiError(error).message });
-    } finally {
-      setBusy(false);
-    }
-  };
+    },
+  );
   const toggle = (
     field: 'activated' | 'muted',
     words: readonly [on: string, off: string],
   ): void => {
     const isOn = !check[field];
-    void change({ [field]: isOn }, isOn ? words[0] : words[1], { [field]: !isOn });
+    change.run({ [field]: isOn }, isOn ? words[0] : words[1], { [field]: !isOn });
   };
-  const openCheckFile = async (): Promise<void> => {
-    try {
-      const { data } = await api.GET('/v1/checks/{id}/check-file', {
-        params: { path: { id: check.id } },
-        parseAs: 'text',
-      });
-      open({ title: 'This check as a check file', text: data ?? '' });
-    } catch (error) {
-      showToast({ kind: 'fail', text: asApiError(error).message });
-    }
-  };
+  const openCheckFile = useAction(async () => {
+    const { data } = await api.GET('/v1/checks/{id}/check-file', { params, parseAs: 'text' });
+    open({ title: 'This check as a check file', text: data ?? '' });
+  });
 
   return (
     <>
       {may('write') && (
         <>
           <Button
-            isBusy={isBusy}
+            isBusy={change.isBusy}
             onClick={() =>
               toggle('activated', [
                 'The check runs again from its next slot on.',
@@ -89,7 +74,7 @@ export function CheckActions({
             {check.activated ? 'Pause' : 'Resume'}
           </Button>
           <Button
-            isBusy={isBusy}
+            isBusy={change.isBusy}
             onClick={() =>
               toggle('muted', [
                 'The check is muted: it sends no alerts.',
@@ -110,7 +95,7 @@ export function CheckActions({
             Duplicate…
           </MenuLink>
         )}
-        <MenuItem onSelect={() => void openCheckFile()}>Copy as YAML…</MenuItem>
+        <MenuItem onSelect={() => openCheckFile.run()}>Copy as YAML…</MenuItem>
         <MenuItem
           onSelect={() => open({ title: `This check as ${command.tool}`, text: command.text })}
         >

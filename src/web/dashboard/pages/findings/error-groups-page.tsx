@@ -1,5 +1,4 @@
 import { useState } from 'preact/hooks';
-import { asApiError } from '../../api/errors.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { FilterBar } from '../../parts/filter-bar.tsx';
@@ -10,6 +9,7 @@ import { PageHeader } from '../../parts/page-header.tsx';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { Link } from '../../shell/link.tsx';
 import { useUrlState } from '../../shell/url-state.ts';
 import './findings.css';
@@ -154,30 +154,30 @@ function Occurrences({
 const ACTIONS: Column<ErrorGroup> = {
   name: 'actions',
   head: <span class="visually-hidden">Actions</span>,
-  cell: ({ id, archivedUntilNextEvent: isArchived }) => {
-    const to = (how: Parameters<typeof archive>[1], text: string) => async (): Promise<void> => {
-      try {
-        await archive(id, how);
-        const undo = { label: 'Undo', run: () => void to('none', 'It is shown again.')() };
-        showToast({ kind: 'plain', text, ...(how === 'none' ? {} : { action: undo }) });
-      } catch (thrown) {
-        showToast({ kind: 'fail', text: asApiError(thrown).message });
-      }
-    };
-    if (isArchived) {
-      return (
-        <Button class="small" onClick={() => void to('none', 'It is shown again.')()}>
-          Restore
-        </Button>
-      );
-    }
-    return (
-      <Menu label="Archive" buttonClass="button small">
-        <MenuItem onSelect={() => void to('until-next', 'Archived until it occurs again.')()}>
-          Until it occurs again
-        </MenuItem>
-        <MenuItem onSelect={() => void to('for-ever', 'Archived for ever.')()}>For ever</MenuItem>
-      </Menu>
-    );
-  },
+  cell: (group) => <ArchiveButton group={group} />,
 };
+
+function ArchiveButton({ group }: { readonly group: ErrorGroup }) {
+  const { id, archivedUntilNextEvent: isArchived } = group;
+  const change = useAction(async (how: Parameters<typeof archive>[1], done: string) => {
+    await archive(id, how);
+    const undo = { label: 'Undo', run: restore };
+    showToast({ kind: 'plain', text: done, ...(how === 'none' ? {} : { action: undo }) });
+  });
+  const restore = (): void => change.run('none', 'It is shown again.');
+  if (isArchived) {
+    return (
+      <Button class="small" isBusy={change.isBusy} onClick={restore}>
+        Restore
+      </Button>
+    );
+  }
+  return (
+    <Menu label="Archive" buttonClass="button small">
+      <MenuItem onSelect={() => change.run('until-next', 'Archived until it occurs again.')}>
+        Until it occurs again
+      </MenuItem>
+      <MenuItem onSelect={() => change.run('for-ever', 'Archived for ever.')}>For ever</MenuItem>
+    </Menu>
+  );
+}

@@ -2,7 +2,6 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api } from '../../api/client.ts';
 import { ensureDeleted } from '../../api/ensure-deleted.ts';
-import { asApiError } from '../../api/errors.ts';
 import type { Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
@@ -17,6 +16,7 @@ import { AcknowledgedMark, QuietMarks } from '../../parts/states/quiet-marks.tsx
 import { StateMark } from '../../parts/states/state-mark.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { addressOf, Link } from '../../shell/link.tsx';
 import { useTitle } from '../../shell/title.ts';
 import { OpenAlert } from '../alerting/alerts/open-alert.tsx';
@@ -178,30 +178,21 @@ function Actions({
   const { id, name, activated, muted } = loaded.resource;
   const { route } = useLocation();
   const [asked, ask] = useState<Asked>(null);
-  const [isBusy, setBusy] = useState(false);
   const params = { path: { id } };
-  const change = async (
-    body: { readonly activated: boolean } | { readonly muted: boolean },
-    done: string,
-  ): Promise<void> => {
-    setBusy(true);
-    try {
+  const change = useAction(
+    async (body: { readonly activated: boolean } | { readonly muted: boolean }, done: string) => {
       await api.PATCH('/v1/checks/heartbeats/{id}', { params, body });
       forgetHeartbeats();
       showToast({ kind: 'plain', text: done });
-    } catch (error) {
-      showToast({ kind: 'fail', text: asApiError(error).message });
-    } finally {
-      setBusy(false);
-    }
-  };
+    },
+  );
   return (
     <>
       <Button onClick={() => ask('edit')}>Edit</Button>
       <Button
-        isBusy={isBusy}
+        isBusy={change.isBusy}
         onClick={() =>
-          void change(
+          change.run(
             { activated: !activated },
             activated ? `${name} is paused.` : `${name} is watched again: a full period begins.`,
           )
@@ -210,9 +201,9 @@ function Actions({
         {activated ? 'Pause' : 'Resume'}
       </Button>
       <Button
-        isBusy={isBusy}
+        isBusy={change.isBusy}
         onClick={() =>
-          void change({ muted: !muted }, muted ? `${name} alerts again.` : `${name} is muted.`)
+          change.run({ muted: !muted }, muted ? `${name} alerts again.` : `${name} is muted.`)
         }
       >
         {muted ? 'Unmute' : 'Mute'}

@@ -145,7 +145,7 @@ function Actions({
           }}
         >
           <p>
-            Its updates and its post-mortem are deleted, and links to it in mails and feeds lead
+            Its updates and its post-mortem are deleted, and links to it in emails and feeds lead
             nowhere. To end an incident, add an update that says it is resolved. This cannot be
             undone.
           </p>

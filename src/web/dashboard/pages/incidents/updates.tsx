@@ -193,7 +193,7 @@ function Message({
   const from = pages.length === 1 && page !== undefined ? page.name : 'name of the page';
   return (
     <section class="incidents-message" aria-label="The message to subscribers">
-      <p class="muted">Subscribers get this mail within a minute. It cannot be taken back.</p>
+      <p class="muted">Subscribers get this email within a minute. It cannot be taken back.</p>
       <p>
         <strong>
           [{from}] {statusWord(status)}: {name}

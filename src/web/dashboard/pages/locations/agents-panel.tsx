@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
 import { api } from '../../api/client.ts';
-import { asApiError } from '../../api/errors.ts';
 import { invalidate, type Query } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
@@ -11,6 +10,7 @@ import { StateMark } from '../../parts/states/state-mark.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { clockText, isClockOff, isLate, isWaitingLong, Warned } from './location-mark.tsx';
 import type { Agent } from './queries.ts';
 
@@ -223,37 +223,29 @@ function columnsOf(locationId: string): readonly Column<Agent>[] {
 }
 
 function EndAgent({ locationId, agent }: { readonly locationId: string; readonly agent: Agent }) {
-  const [isBusy, setBusy] = useState(false);
   const isEnded = agent.endedAt !== null;
-  if (!agent.live && !isEnded) return null;
   const params = { path: { id: locationId, agentId: agent.id } };
-  const run = async (what: 'end' | 'allow'): Promise<void> => {
-    setBusy(true);
-    try {
-      if (what === 'end') {
-        await api.DELETE('/v1/private-locations/{id}/agents/{agentId}', { params });
-        showToast({
-          kind: 'plain',
-          text: `Agent ${shortId(agent.id)} is ended: its checks move to the others, and it gets none until you allow it again.`,
-          action: { label: 'Undo', run: () => void run('allow') },
-        });
-      } else {
-        await api.POST('/v1/private-locations/{id}/agents/{agentId}/allow', { params });
-        showToast({ kind: 'plain', text: 'It may poll again, and returns within some minutes.' });
-      }
-      invalidate((key) => key.includes(locationId));
-    } catch (error) {
-      showToast({ kind: 'fail', text: asApiError(error).message });
-    } finally {
-      setBusy(false);
+  const change = useAction(async (what: 'end' | 'allow') => {
+    if (what === 'end') {
+      await api.DELETE('/v1/private-locations/{id}/agents/{agentId}', { params });
+      showToast({
+        kind: 'plain',
+        text: `Agent ${shortId(agent.id)} is ended: its checks move to the others, and it gets none until you allow it again.`,
+        action: { label: 'Undo', run: () => change.run('allow') },
+      });
+    } else {
+      await api.POST('/v1/private-locations/{id}/agents/{agentId}/allow', { params });
+      showToast({ kind: 'plain', text: 'It may poll again, and returns within some minutes.' });
     }
-  };
+    invalidate((key) => key.includes(locationId));
+  });
+  if (!agent.live && !isEnded) return null;
   return (
     <Button
       class="small"
-      isBusy={isBusy}
+      isBusy={change.isBusy}
       aria-label={`${isEnded ? 'Allow' : 'End'} agent ${shortId(agent.id)}`}
-      onClick={() => void run(isEnded ? 'allow' : 'end')}
+      onClick={() => change.run(isEnded ? 'allow' : 'end')}
     >
       {isEnded ? 'Allow again' : 'End'}
     </Button>

@@ -1,7 +1,6 @@
 import { useState } from 'preact/hooks';
 import { api, bodyOf } from '../../api/client.ts';
 import { ensureDeleted } from '../../api/ensure-deleted.ts';
-import { asApiError } from '../../api/errors.ts';
 import { invalidate } from '../../api/query.ts';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
@@ -12,6 +11,7 @@ import { Skeleton } from '../../parts/skeleton.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { type LocationKey, useKeys } from './queries.ts';
 
 /** A key that was just created. */
@@ -24,17 +24,13 @@ export interface NewKey {
 /** The most active keys of a location. */
 const MAX_ACTIVE = 2;
 
-/** Creates a key; shows a message if that fails. */
-export async function makeKey(locationId: string): Promise<NewKey | null> {
-  try {
-    const params = { path: { id: locationId } };
-    const made = await bodyOf(api.POST('/v1/private-locations/{id}/keys', { params }));
-    invalidate((key) => key === `private-locations/${locationId}/keys`);
-    return { id: made.id, key: made.key, createdAt: made.created_at };
-  } catch (error) {
-    showToast({ kind: 'fail', text: asApiError(error).message });
-    return null;
-  }
+export async function createKey(locationId: string): Promise<NewKey> {
+  const params = { path: { id: locationId } };
+  const { id, key, created_at } = await bodyOf(
+    api.POST('/v1/private-locations/{id}/keys', { params }),
+  );
+  invalidate((query) => query === `private-locations/${locationId}/keys`);
+  return { id, key, createdAt: created_at };
 }
 
 /** Creates, rotates and deletes the keys of the agents. */
@@ -48,7 +44,6 @@ export function KeysPanel({
   readonly onNewKey: (made: NewKey | null) => void;
 }) {
   const keys = useKeys(locationId);
-  const [isMaking, setMaking] = useState(false);
   const [showsRevoked, setShowsRevoked] = useState(false);
   const [deleted, setDeleted] = useState<LocationKey | null>(null);
   const error = keys.error.value;
@@ -56,14 +51,10 @@ export function KeysPanel({
   const all = data?.entries ?? [];
   const active = all.filter(({ revokedAt }) => revokedAt === null);
   const revoked = all.filter(({ revokedAt }) => revokedAt !== null);
-  const make = async (): Promise<void> => {
-    setMaking(true);
-    const made = await makeKey(locationId);
-    setMaking(false);
-    if (made === null) return;
-    onNewKey(made);
+  const create = useAction(async () => {
+    onNewKey(await createKey(locationId));
     document.getElementById('locations-start')?.scrollIntoView({ block: 'start' });
-  };
+  });
   return (
     <section class="panel" aria-labelledby="locations-keys">
       <div class="panel-head">
@@ -75,7 +66,7 @@ export function KeysPanel({
             </Button>
           )}
           {may('admin') && data !== null && active.length < MAX_ACTIVE && (
-            <Button class="small" isBusy={isMaking} onClick={() => void make()}>
+            <Button class="small" isBusy={create.isBusy} onClick={() => create.run()}>
               {active.length === 0 ? 'Create a key' : 'Rotate: create the next key'}
             </Button>
           )}

@@ -2,10 +2,11 @@ import { useId, useState } from 'preact/hooks';
 import { may } from '../../api/signed-in-user.ts';
 import { Button } from '../../parts/button.tsx';
 import { Copyable } from '../../parts/copyable.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { basePath } from '../../shell/base-path.ts';
 import { useUrlState } from '../../shell/url-state.ts';
 import { Arrival } from './arrival.tsx';
-import { makeKey, type NewKey } from './keys-panel.tsx';
+import { createKey, type NewKey } from './keys-panel.tsx';
 import type { Agent } from './queries.ts';
 import { isLoopback, START_TEXTS, STARTS, startLines } from './start-lines.ts';
 
@@ -32,7 +33,7 @@ export function StartPanel({
   const [wasOpened, setOpened] = useState(false);
   const isOpen = isFirst || newKey !== null || named !== null || wasOpened;
   const chosen = STARTS.find((start) => start === named) ?? 'docker';
-  const [isMaking, setMaking] = useState(false);
+  const create = useAction(async () => onNewKey(await createKey(locationId)));
   const id = useId();
   const serviceUrl = `${location.origin}${basePath}`;
   const { needs, isElsewhere } = START_TEXTS[chosen];
@@ -46,12 +47,6 @@ export function StartPanel({
       </div>
     );
   }
-  const make = async (): Promise<void> => {
-    setMaking(true);
-    const made = await makeKey(locationId);
-    setMaking(false);
-    if (made !== null) onNewKey(made);
-  };
   return (
     <section class="panel" aria-labelledby={`${id}-title`} id="locations-start">
       <div class="panel-head">
@@ -92,7 +87,7 @@ export function StartPanel({
           <p class="locations-key">
             {may('admin') ? (
               <>
-                <Button kind="primary" isBusy={isMaking} onClick={() => void make()}>
+                <Button kind="primary" isBusy={create.isBusy} onClick={() => create.run()}>
                   Create a key
                 </Button>
                 <span class="muted">It is filled in below, and shown only once.</span>

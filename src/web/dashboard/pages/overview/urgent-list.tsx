@@ -33,7 +33,7 @@ export function UrgentList({
         <section class="panel" aria-labelledby="overview-broken">
           <div class="panel-head">
             <h2 id="overview-broken">
-              Needs a look <span class="muted">{count(broken)}</span>
+              Needs attention <span class="muted">{count(broken)}</span>
             </h2>
             <span class="muted">the latest change first</span>
           </div>

@@ -128,7 +128,7 @@ function TimeZoneField({
   return (
     <Field
       label="Time zone"
-      hint="In which mails and Slack messages about alerts write times, such as Europe/Berlin. Pages show times in the zone of their reader."
+      hint="In which emails and Slack messages about alerts write times, such as Europe/Berlin. Pages show times in the zone of their reader."
       problem={problem}
     >
       {(facts) => (

@@ -14,6 +14,7 @@ import { useList } from '../../parts/lists/use-list.ts';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { basePath } from '../../shell/base-path.ts';
 import { SettingsFrame } from './settings-frame.tsx';
 
@@ -41,15 +42,14 @@ function Sessions() {
     const entries = await bodyOf(api.GET('/v1/sessions', { signal }));
     return { entries, total: entries.length, isAtLeast: false };
   });
-  const end = async ({ id }: Session): Promise<void> => {
+  const end = useAction(async ({ id }: Session) => {
     try {
       await ensureDeleted(api.DELETE('/v1/sessions/{id}', { params: { path: { id } } }));
       showToast({ kind: 'plain', text: 'The browser is signed out.' });
-    } catch (error) {
-      showToast({ kind: 'fail', text: asApiError(error).message });
+    } finally {
+      reload();
     }
-    reload();
-  };
+  });
   const columns: readonly Column<Session>[] = [
     {
       name: 'browser',
@@ -74,7 +74,7 @@ function Sessions() {
           <Button
             class="small"
             aria-label={`Sign out ${browserOf(one.userAgent)} at ${one.address}`}
-            onClick={() => void end(one)}
+            onClick={() => end.run(one)}
           >
             Sign out
           </Button>

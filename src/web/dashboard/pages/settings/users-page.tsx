@@ -14,6 +14,7 @@ import { PART, useList } from '../../parts/lists/use-list.ts';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { ROLES, roleOf } from './roles.ts';
 import { SettingsFrame } from './settings-frame.tsx';
 import { ShownOnce } from './shown-once.tsx';
@@ -53,15 +54,14 @@ function Users() {
   const list = useList<User>('users', (page, signal) =>
     pageOf(api.GET('/v1/users', { params: { query: { limit: PART, page } }, signal })),
   );
-  const change = async (user: User, role: Role): Promise<void> => {
+  const change = useAction(async (user: User, role: Role) => {
     try {
       await api.PATCH('/v1/users/{id}', { params: { path: { id: user.id } }, body: { role } });
       showToast({ kind: 'pass', text: `${user.email} has the role ${role}.` });
-    } catch (error) {
-      showToast({ kind: 'fail', text: asApiError(error).message });
+    } finally {
+      reload();
     }
-    reload();
-  };
+  });
   const columns: readonly Column<User>[] = [
     {
       name: 'email',
@@ -81,7 +81,7 @@ function Users() {
           class="settings-role"
           aria-label={`Role of ${user.email}`}
           value={user.role}
-          onChange={(event) => void change(user, roleOf(event.currentTarget.value))}
+          onChange={(event) => change.run(user, roleOf(event.currentTarget.value))}
         >
           {ROLES.map(({ value }) => (
             <option key={value} value={value}>
@@ -231,7 +231,7 @@ function Invite({ onClose }: { readonly onClose: () => void }) {
     return (
       <ShownOnce
         title={`Send this link to ${email}`}
-        note="It works once, for 7 days, and is not shown again. The service sends no mail."
+        note="It works once, for 7 days, and is not shown again. The service sends no email."
         text={url}
         copyLabel="Copy the link"
         done="Done"

@@ -1,8 +1,8 @@
 import { api } from '../../api/client.ts';
 import { ensureDeleted } from '../../api/ensure-deleted.ts';
-import { asApiError } from '../../api/errors.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { showToast } from '../../parts/toast.tsx';
+import { runOrToast } from '../../parts/use-action.ts';
 import { reloadSnippets, type Snippet } from './queries.ts';
 
 /** A deleted snippet can be restored, under another id. */
@@ -20,7 +20,7 @@ export function DeleteSnippet({
     showToast({
       kind: 'plain',
       text: `The snippet ${name} is deleted.`,
-      action: { label: 'Undo', run: () => void restore(snippet) },
+      action: { label: 'Undo', run: () => void runOrToast(() => restore(snippet)) },
     });
   };
   return (
@@ -39,10 +39,6 @@ export function DeleteSnippet({
 }
 
 async function restore({ name, script }: Snippet): Promise<void> {
-  try {
-    await api.POST('/v1/snippets', { body: { name, script } });
-    reloadSnippets();
-  } catch (thrown) {
-    showToast({ kind: 'fail', text: asApiError(thrown).message });
-  }
+  await api.POST('/v1/snippets', { body: { name, script } });
+  reloadSnippets();
 }

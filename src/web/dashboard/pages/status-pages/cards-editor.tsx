@@ -1,9 +1,8 @@
 import { useRef, useState } from 'preact/hooks';
 import { api, bodyOf } from '../../api/client.ts';
-import { asApiError } from '../../api/errors.ts';
 import { Button } from '../../parts/button.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { showToast } from '../../parts/toast.tsx';
+import { useAction } from '../../parts/use-action.ts';
 import { useServices } from '../incidents/queries.ts';
 import { type CardForm, movedTo } from './page-form.ts';
 import { forgetPages } from './queries.ts';
@@ -181,23 +180,15 @@ function AddService({
 }) {
   const services = useServices();
   const [name, setName] = useState('');
-  const [isBusy, setBusy] = useState(false);
   const others = [...(services.data.value?.values() ?? [])].filter(
     ({ id }) => !card.services.includes(id),
   );
-  const make = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const made = await bodyOf(api.POST('/v1/status-pages/services', { body: { name } }));
-      forgetPages();
-      setName('');
-      onAdd(made.id);
-    } catch (error) {
-      showToast({ kind: 'fail', text: asApiError(error).message });
-    } finally {
-      setBusy(false);
-    }
-  };
+  const create = useAction(async () => {
+    const { id } = await bodyOf(api.POST('/v1/status-pages/services', { body: { name } }));
+    forgetPages();
+    setName('');
+    onAdd(id);
+  });
   return (
     <div class="status-pages-add">
       {others.length > 0 && (
@@ -226,10 +217,10 @@ function AddService({
         onKeyDown={(event) => {
           if (event.key !== 'Enter' || name.trim() === '') return;
           event.preventDefault();
-          void make();
+          create.run();
         }}
       />
-      <Button isBusy={isBusy} disabled={name.trim() === ''} onClick={() => void make()}>
+      <Button isBusy={create.isBusy} disabled={name.trim() === ''} onClick={() => create.run()}>
         Make it
       </Button>
     </div>

@@ -1,9 +1,9 @@
 import { api } from '../../api/client.ts';
 import { ensureDeleted } from '../../api/ensure-deleted.ts';
-import { asApiError } from '../../api/errors.ts';
 import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { counted } from '../../parts/formats.ts';
 import { showToast } from '../../parts/toast.tsx';
+import { runOrToast } from '../../parts/use-action.ts';
 import { reloadVariables, useUsesOf, type Variable } from './queries.ts';
 import { CheckLinks } from './used-by.tsx';
 
@@ -24,7 +24,10 @@ export function DeleteVariable({
     const text = `The variable ${key} is deleted.`;
     if (secret || value === null) showToast({ kind: 'plain', text });
     else {
-      const undo = { label: 'Undo', run: () => void restore({ ...variable, value }) };
+      const undo = {
+        label: 'Undo',
+        run: () => void runOrToast(() => restore({ ...variable, value })),
+      };
       showToast({ kind: 'plain', text, action: undo });
     }
   };
@@ -59,10 +62,6 @@ export function DeleteVariable({
 }
 
 async function restore({ key, value, locked }: Variable & { value: string }): Promise<void> {
-  try {
-    await api.POST('/v1/variables', { body: { key, value, locked, secret: false } });
-    reloadVariables();
-  } catch (thrown) {
-    showToast({ kind: 'fail', text: asApiError(thrown).message });
-  }
+  await api.POST('/v1/variables', { body: { key, value, locked, secret: false } });
+  reloadVariables();
 }

@@ -1,11 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type ApiError, asApiError } from '../../api/errors.ts';
+import type { ApiError } from '../../api/errors.ts';
 import type { Query } from '../../api/query.ts';
 import { backoffMs } from '../../api/wait.ts';
-import { showToast } from '../toast.tsx';
-
-const toastError = (error: unknown): void =>
-  showToast({ kind: 'fail', text: asApiError(error).message });
+import { useAction } from '../use-action.ts';
 
 /** A run on request that is followed until the user closes it. */
 export interface Started<Target> {
@@ -19,15 +16,8 @@ export function useStarted<Target>(
   request: (target: Target) => Promise<{ readonly id: string }>,
 ): Started<Target> {
   const [runId, setRunId] = useState<string | null>(null);
-  const start = async (target: Target): Promise<void> => {
-    try {
-      const { id } = await request(target);
-      setRunId(id);
-    } catch (error) {
-      toastError(error);
-    }
-  };
-  return { runId, start: (target) => void start(target), close: () => setRunId(null) };
+  const start = useAction(async (target: Target) => setRunId((await request(target)).id));
+  return { runId, start: start.run, close: () => setRunId(null) };
 }
 
 export interface Followed<Run> {
@@ -77,23 +67,19 @@ export function useFollowed<Run>({
     const timer = setTimeout(query.reload, ms);
     return () => clearTimeout(timer);
   }, [run, error, isLoading, isFollowed]);
-  const [isCancelling, setCancelling] = useState(false);
-  const cancelIt = async (): Promise<void> => {
-    setCancelling(true);
+  const cancelling = useAction(async () => {
     try {
       await cancel();
-    } catch (thrown) {
-      toastError(thrown);
+    } finally {
+      void query.reload();
     }
-    setCancelling(false);
-    void query.reload();
-  };
+  });
   return {
     run,
     error,
     isOpen: isOpen && !isLost,
-    isCancelling,
-    cancel: () => void cancelIt(),
+    isCancelling: cancelling.isBusy,
+    cancel: cancelling.run,
     retry: () => void query.reload(),
   };
 }

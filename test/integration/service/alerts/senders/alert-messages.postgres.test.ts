@@ -22,7 +22,7 @@ import {
 const FROM = 'Vedette <alerts@vedette.test>';
 const SUBSCRIBED = { subscriptions: [{ checkId: 'home' }] };
 
-/** Notices by e-mail, Slack and SMS, over real servers. */
+/** Notices by email, Slack and SMS, over real servers. */
 describe.each(databases)('on %s', (kind) => {
   describe('notices to people', () => {
     const running = useRunningService(kind);
@@ -36,7 +36,7 @@ describe.each(databases)('on %s', (kind) => {
     const smtpTo = (port: number, user = ''): ReturnType<typeof readOutgoingConfig> =>
       readOutgoingConfig({ SMTP_URL: `smtp://${user}127.0.0.1:${port}`, SMTP_FROM: FROM });
 
-    it('go by e-mail, as text and as HTML', async () => {
+    it('go by email, as text and as HTML', async () => {
       const server = await mailServer();
       const id = await emailChannel();
       startWorker(service(), smtpTo(server.port));

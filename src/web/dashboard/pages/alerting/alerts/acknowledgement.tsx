@@ -1,10 +1,9 @@
-import { useState } from 'preact/hooks';
 import { api, bodyOf } from '../../../api/client.ts';
-import { asApiError } from '../../../api/errors.ts';
 import { may } from '../../../api/signed-in-user.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Acknowledger } from '../../../parts/states/quiet-marks.tsx';
 import { showToast } from '../../../parts/toast.tsx';
+import { useAction } from '../../../parts/use-action.ts';
 import type { Alert } from './alert-types.ts';
 
 /** Alerts of certificates have no reminders and cannot be acknowledged. */
@@ -24,40 +23,32 @@ export function AcknowledgeButton({
   readonly class?: string;
   readonly onChanged: (alert: Alert) => void;
 }) {
-  const [isBusy, setBusy] = useState(false);
-  if (!isToTake(alert)) return null;
   const { id, name, acknowledgement } = alert;
   const isTaken = acknowledgement !== null;
-  const change = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const params = { path: { id } };
-      const changed = await bodyOf(
-        isTaken
-          ? api.POST('/v1/check-alerts/{id}/unacknowledge', { params })
-          : api.POST('/v1/check-alerts/{id}/acknowledge', { params }),
-      );
-      onChanged(changed);
-      const by = changed.acknowledgement?.by.name;
-      showToast({
-        kind: 'plain',
-        text:
-          by === undefined
-            ? 'The alert is no longer acknowledged. Reminders continue.'
-            : `${by} acknowledged the alert. Everybody who was notified of it is informed.`,
-      });
-    } catch (thrown) {
-      showToast({ kind: 'fail', text: asApiError(thrown).message });
-    } finally {
-      setBusy(false);
-    }
-  };
+  const change = useAction(async () => {
+    const params = { path: { id } };
+    const changed = await bodyOf(
+      isTaken
+        ? api.POST('/v1/check-alerts/{id}/unacknowledge', { params })
+        : api.POST('/v1/check-alerts/{id}/acknowledge', { params }),
+    );
+    onChanged(changed);
+    const by = changed.acknowledgement?.by.name;
+    showToast({
+      kind: 'plain',
+      text:
+        by === undefined
+          ? 'The alert is no longer acknowledged. Reminders continue.'
+          : `${by} acknowledged the alert. Everybody who was notified of it is informed.`,
+    });
+  });
+  if (!isToTake(alert)) return null;
   return (
     <Button
       {...(kind === undefined || isTaken ? {} : { kind })}
       {...(given === undefined ? {} : { class: given })}
-      isBusy={isBusy}
-      onClick={() => void change()}
+      isBusy={change.isBusy}
+      onClick={() => change.run()}
       aria-label={isTaken ? `Undo acknowledgement of ${name}` : `Acknowledge ${name}`}
     >
       {isTaken ? 'Undo acknowledgement' : 'Acknowledge'}

@@ -1,6 +1,5 @@
 import { useState } from 'preact/hooks';
-import { api, bodyOf, pageOf } from '../../../api/client.ts';
-import { asApiError } from '../../../api/errors.ts';
+import { api, pageOf } from '../../../api/client.ts';
 import type { components } from '../../../api/openapi.d.ts';
 import { invalidate, useQuery } from '../../../api/query.ts';
 import { may } from '../../../api/signed-in-user.ts';
@@ -12,7 +11,7 @@ import { Skeleton } from '../../../parts/skeleton.tsx';
 import { type MarkedState, StateMark } from '../../../parts/states/state-mark.tsx';
 import { Table } from '../../../parts/table.tsx';
 import { TimeText } from '../../../parts/time-text.tsx';
-import { showToast } from '../../../parts/toast.tsx';
+import { useAction } from '../../../parts/use-action.ts';
 import { Link } from '../../../shell/link.tsx';
 import { CHANNEL_WORDS } from '../channels/channel-form.ts';
 import { usePolling } from '../use-polling.ts';
@@ -235,28 +234,17 @@ function Resend({
   readonly delivery: Delivery;
   readonly reload: () => void;
 }) {
-  const [isBusy, setBusy] = useState(false);
+  const resend = useAction(async () => {
+    const params = { path: { id: channel.id, deliveryId: id } };
+    await api.POST('/v1/alert-channels/{id}/deliveries/{deliveryId}/resend', { params });
+    reload();
+  });
   if (finishedAt === null) return null;
-  const resend = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await bodyOf(
-        api.POST('/v1/alert-channels/{id}/deliveries/{deliveryId}/resend', {
-          params: { path: { id: channel.id, deliveryId: id } },
-        }),
-      );
-      reload();
-    } catch (thrown) {
-      showToast({ kind: 'fail', text: asApiError(thrown).message });
-    } finally {
-      setBusy(false);
-    }
-  };
   return (
     <Button
       class="small"
-      isBusy={isBusy}
-      onClick={() => void resend()}
+      isBusy={resend.isBusy}
+      onClick={() => resend.run()}
       aria-label={`Send again to ${channel.name}`}
     >
       Send again

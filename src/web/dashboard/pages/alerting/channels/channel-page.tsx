@@ -2,11 +2,10 @@ import { useMemo, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso';
 import { api } from '../../../api/client.ts';
 import { ensureDeleted } from '../../../api/ensure-deleted.ts';
-import { asApiError } from '../../../api/errors.ts';
 import { invalidate, type Query, useQuery } from '../../../api/query.ts';
 import { may } from '../../../api/signed-in-user.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Dialog } from '../../../parts/dialog.tsx';
+import { Confirm } from '../../../parts/dialogs/confirm.tsx';
 import { ErrorState } from '../../../parts/error-state.tsx';
 import { FormError } from '../../../parts/field.tsx';
 import { counted } from '../../../parts/formats.ts';
@@ -237,21 +236,12 @@ async function store(
 function Remove({ channel }: { readonly channel: Channel }) {
   const { route } = useLocation();
   const [isAsked, ask] = useState(false);
-  const [isBusy, setBusy] = useState(false);
   const remove = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      await ensureDeleted(
-        api.DELETE('/v1/alert-channels/{id}', { params: { path: { id: channel.id } } }),
-      );
-      invalidate(isOfChannels);
-      showToast({ kind: 'plain', text: `${channelName(channel)} is deleted.` });
-      route(addressOf('/channels'), true);
-    } catch (thrown) {
-      setBusy(false);
-      ask(false);
-      showToast({ kind: 'fail', text: asApiError(thrown).message });
-    }
+    const params = { path: { id: channel.id } };
+    await ensureDeleted(api.DELETE('/v1/alert-channels/{id}', { params }));
+    showToast({ kind: 'plain', text: `${channelName(channel)} is deleted.` });
+    route(addressOf('/channels'), true);
+    invalidate(isOfChannels);
   };
   const served = servedWords(channel);
   return (
@@ -260,17 +250,11 @@ function Remove({ channel }: { readonly channel: Channel }) {
         Delete
       </Button>
       {isAsked && (
-        <Dialog
-          title={`Delete ${channelName(channel)}?`}
+        <Confirm
+          title={`Delete ${channelName(channel)}`}
+          action="Delete the channel"
+          run={remove}
           onClose={() => ask(false)}
-          actions={
-            <>
-              <Button onClick={() => ask(false)}>Keep it</Button>
-              <Button kind="danger" isBusy={isBusy} onClick={() => void remove()}>
-                Delete the channel
-              </Button>
-            </>
-          }
         >
           <p>
             {served === null
@@ -279,7 +263,7 @@ function Remove({ channel }: { readonly channel: Channel }) {
             The log of its notifications is deleted, and pending ones are not sent. This cannot be
             undone.
           </p>
-        </Dialog>
+        </Confirm>
       )}
     </>
   );

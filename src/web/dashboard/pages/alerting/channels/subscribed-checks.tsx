@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks';
 import { api, pageOf } from '../../../api/client.ts';
-import { asApiError } from '../../../api/errors.ts';
 import { useQuery } from '../../../api/query.ts';
 import { Button } from '../../../parts/button.tsx';
 import { ErrorState } from '../../../parts/error-state.tsx';
 import { CheckField } from '../../../parts/field.tsx';
 import { count, totalText } from '../../../parts/formats.ts';
 import { Skeleton } from '../../../parts/skeleton.tsx';
-import { showToast } from '../../../parts/toast.tsx';
+import { useAction } from '../../../parts/use-action.ts';
 import { servedBy } from './channel-form.ts';
 
 type Subscriptions = ReadonlyMap<string, boolean>;
@@ -34,7 +33,6 @@ export function SubscribedChecks({
   }) => void;
 }) {
   const [search, setSearch] = useState('');
-  const [isBusy, setBusy] = useState(false);
   const { data, error, reload } = useQuery(
     `checks to subscribe ${search}`,
     (signal) => readChecks(search, 1, SHOWN, signal),
@@ -50,22 +48,15 @@ export function SubscribedChecks({
     else next.set(id, isOn);
     onChange({ subscriptions: next });
   };
-  const addAll = async (): Promise<void> => {
-    setBusy(true);
-    try {
-      const next = new Map(subscriptions);
-      for (let page = 1; next.size < MAX_SUBSCRIPTIONS; page += 1) {
-        const { entries } = await readChecks(search, page, PER_PAGE);
-        for (const { checkId } of entries) next.set(checkId, true);
-        if (entries.length < PER_PAGE) break;
-      }
-      onChange({ subscriptions: next });
-    } catch (thrown) {
-      showToast({ kind: 'fail', text: asApiError(thrown).message });
-    } finally {
-      setBusy(false);
+  const addAll = useAction(async () => {
+    const next = new Map(subscriptions);
+    for (let page = 1; next.size < MAX_SUBSCRIPTIONS; page += 1) {
+      const { entries } = await readChecks(search, page, PER_PAGE);
+      for (const { checkId } of entries) next.set(checkId, true);
+      if (entries.length < PER_PAGE) break;
     }
-  };
+    onChange({ subscriptions: next });
+  });
 
   return (
     <section class="panel" aria-labelledby="checks-title">
@@ -131,7 +122,7 @@ export function SubscribedChecks({
       {isWriter && found !== null && found.entries.length > 0 && (
         <div class="panel-body alerting-form-actions">
           {!subscribeAll && (
-            <Button class="small" isBusy={isBusy} onClick={() => void addAll()}>
+            <Button class="small" isBusy={addAll.isBusy} onClick={() => addAll.run()}>
               {search === '' ? 'Choose all checks' : 'Choose all that match'}
             </Button>
           )}
