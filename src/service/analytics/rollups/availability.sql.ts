@@ -1,7 +1,7 @@
 import type { Sql } from '../../database/store.ts';
 import type { RollUpSegment } from './plan-segments.ts';
 import { missedBetweenSql } from './roll-up.sql.ts';
-import { rolledRunsSql } from './rolled-runs.sql.ts';
+import { groupByHash, rolledRunsSql } from './rolled-runs.sql.ts';
 
 export type RunCounts = {
   readonly checkId: string;
@@ -36,8 +36,7 @@ export async function countRuns(
   const params: unknown[] = [accountId, minutes];
   const runs = rolledRunsSql(segments, [], (value) => `$${params.push(value)}`);
   // Returns one row with lists for each check: reading thousands of rows would take longer than counting them.
-  const rows = await sql.query<IntervalLists>(
-    `select check_id, json_agg(extract(epoch from start)::bigint) as starts, json_agg(runs) as runs,
+  const text = `select check_id, json_agg(extract(epoch from start)::bigint) as starts, json_agg(runs) as runs,
        json_agg(passed) as passed, json_agg(degraded) as degraded
      from (
        select check_id,
@@ -47,9 +46,8 @@ export async function countRuns(
        from (${runs}) as rolled
        group by 1, 2
      ) as intervals
-     group by check_id`,
-    params,
-  );
+     group by check_id`;
+  const rows = await groupByHash(sql, () => sql.query<IntervalLists>(text, params));
   return rows.flatMap(({ checkId, starts, ...lists }) =>
     starts.map((startSeconds, index) => ({
       checkId,
@@ -86,14 +84,12 @@ export async function countDaysByLocation(
 ): Promise<readonly LocationDay[]> {
   const params: unknown[] = [accountId];
   const runs = rolledRunsSql(segments, [], (value) => `$${params.push(value)}`);
-  return sql.query<LocationDay>(
-    `select check_id, run_location as location,
+  const text = `select check_id, run_location as location,
        date_bin(interval '24 hours', slot, timestamptz '1970-01-01T00:00:00Z') as start,
        sum(runs) as runs, coalesce(sum(runs) filter (where passed), 0) as passed
      from (${runs}) as rolled
-     group by 1, 2, 3`,
-    params,
-  );
+     group by 1, 2, 3`;
+  return groupByHash(sql, () => sql.query<LocationDay>(text, params));
 }
 
 export type MissedInterval = {

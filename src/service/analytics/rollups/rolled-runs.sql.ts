@@ -44,6 +44,17 @@ export async function readRollUpState(
 }
 
 /**
+ * Runs a statement that groups the content of segments, in a transaction. The planner expects one row for each segment
+ * and partition, and would therefore sort the rows, of which there are far more, on disk.
+ */
+export async function groupByHash<T>(tx: Sql, statement: () => Promise<T>): Promise<T> {
+  await tx.query('set local enable_sort = off');
+  const result = await statement();
+  await tx.query('set local enable_sort to default');
+  return result;
+}
+
+/**
  * A select of the content of the segments. A row stands for one or several runs and has check_id, slot,
  * run_location, status_code, passed, runs, degraded, retries and, for each column of measures, `…_count`,
  * `…_sum`, `…_min` and `…_max`. The account is $1.

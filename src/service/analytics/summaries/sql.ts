@@ -5,7 +5,7 @@ import type { ListRange } from '../../database/lists/list-walk.ts';
 import { readList } from '../../database/lists/lists.ts';
 import type { Sql } from '../../database/store.ts';
 import type { RollUpSegment } from '../rollups/plan-segments.ts';
-import { rolledRunsSql } from '../rollups/rolled-runs.sql.ts';
+import { groupByHash, rolledRunsSql } from '../rollups/rolled-runs.sql.ts';
 import { MEASURE_COLUMNS } from '../run-metrics.sql.ts';
 
 export type ReportedCheck = {
@@ -36,27 +36,26 @@ export function listReportedChecks(
   return readList<ReportedCheck>(sql, list, range);
 }
 
-/** Statistics over the runs that have the measure. */
-export interface Spread {
-  readonly avg: number;
-  readonly min: number;
-  readonly max: number;
-}
+/** Aggregates of a measure over the runs that have it, from roll-ups of its column. */
+const AGGREGATES = {
+  avg: (column: string) => `sum(${column}_sum)::float8 / nullif(sum(${column}_count), 0)`,
+  min: (column: string) => `min(${column}_min)`,
+  max: (column: string) => `max(${column}_max)`,
+} as const;
+type Aggregate = keyof typeof AGGREGATES;
+
+export type Statistic = `${Measure}_${Aggregate}`;
 
 export interface RunsOfCheck {
   readonly runs: number;
   /** Degraded ones included. */
   readonly passed: number;
   readonly degraded: number;
-  /** Measures that no run has are missing. */
-  readonly measures: ReadonlyMap<Measure, Spread>;
+  /** Statistics of measures that no run has are missing. */
+  readonly statistics: ReadonlyMap<Statistic, number>;
 }
 
-/** `connection` and `tcp` have the same column. */
-const MEASURES = Object.keys(MEASURE_COLUMNS) as readonly Measure[];
-const COLUMNS = [...new Set(Object.values(MEASURE_COLUMNS))];
-
-type SumsRow = Readonly<Record<`${keyof Spread}${number}`, number | null>> & {
+type SumsRow = Readonly<Record<`value${number}`, number | null>> & {
   readonly checkId: string;
   readonly runs: number;
   readonly passed: number;
@@ -69,37 +68,46 @@ export async function sumUpRuns(
   {
     accountId,
     segments,
-  }: { readonly accountId: string; readonly segments: readonly RollUpSegment[] },
+    statistics,
+  }: {
+    readonly accountId: string;
+    readonly segments: readonly RollUpSegment[];
+    /** Each of them takes time for every row. */
+    readonly statistics: readonly Statistic[];
+  },
 ): Promise<ReadonlyMap<string, RunsOfCheck>> {
   const params: unknown[] = [accountId];
-  const runs = rolledRunsSql(segments, COLUMNS, (value) => `$${params.push(value)}`);
-  const spreads = COLUMNS.map(
-    (name, at) => `, sum(${name}_sum)::float8 / nullif(sum(${name}_count), 0) as avg${at},
-      min(${name}_min) as min${at}, max(${name}_max) as max${at}`,
+  const parts = statistics.map((statistic) => {
+    const [measure, aggregate] = statistic.split('_') as [Measure, Aggregate];
+    return { column: MEASURE_COLUMNS[measure], aggregate };
+  });
+  const columns = [...new Set(parts.map(({ column }) => column))];
+  const runs = rolledRunsSql(segments, columns, (value) => `$${params.push(value)}`);
+  const values = parts.map(
+    ({ column, aggregate }, at) => `, ${AGGREGATES[aggregate](column)} as value${at}`,
   );
-  const rows = await sql.query<SumsRow>(
-    `select check_id, sum(runs)::float8 as runs,
+  const text = `select check_id, sum(runs)::float8 as runs,
        coalesce(sum(runs) filter (where passed), 0)::float8 as passed,
-       sum(degraded)::float8 as degraded ${spreads.join('')}
+       sum(degraded)::float8 as degraded ${values.join('')}
      from (${runs}) as rolled
-     group by check_id`,
-    params,
-  );
+     group by check_id`;
+  const rows = await groupByHash(sql, () => sql.query<SumsRow>(text, params));
   return new Map(
     rows.map((row) => {
       const { checkId, runs, passed, degraded } = row;
-      return [checkId, { runs, passed, degraded, measures: measuresOf(row) }];
+      return [checkId, { runs, passed, degraded, statistics: statisticsOf(row, statistics) }];
     }),
   );
 }
 
-function measuresOf(row: SumsRow): ReadonlyMap<Measure, Spread> {
+function statisticsOf(
+  row: SumsRow,
+  statistics: readonly Statistic[],
+): ReadonlyMap<Statistic, number> {
   return new Map(
-    MEASURES.flatMap((measure): [Measure, Spread][] => {
-      const at = COLUMNS.indexOf(MEASURE_COLUMNS[measure]);
-      const [avg, min, max] = [row[`avg${at}`], row[`min${at}`], row[`max${at}`]];
-      if (avg == null || min == null || max == null) return [];
-      return [[measure, { avg, min, max }]];
+    statistics.flatMap((statistic, at): [Statistic, number][] => {
+      const value = row[`value${at}`] ?? null;
+      return value === null ? [] : [[statistic, value]];
     }),
   );
 }

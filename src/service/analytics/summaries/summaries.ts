@@ -1,3 +1,4 @@
+import type { RunnableCheckType } from '../../../model/enums.ts';
 import { type Measure, PHASES } from '../../../model/result/analytics.ts';
 import { DAY_MS, HOUR_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
@@ -16,7 +17,7 @@ import {
   listReportedChecks,
   type ReportedCheck,
   type RunsOfCheck,
-  type Spread,
+  type Statistic,
   sumUpRuns,
 } from './sql.ts';
 
@@ -35,6 +36,13 @@ export interface SummariesQuery extends Page, AskedWindow {
   readonly filter: Omit<CheckFilter, 'accountId'>;
   /** When the client began to follow cursors, in epoch milliseconds; null if it reads pages. */
   readonly begunMs: number | null;
+}
+
+/** Statistics over the runs that have the measure. */
+interface Spread {
+  readonly avg: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 export interface CheckSummary {
@@ -68,8 +76,8 @@ interface Window {
   readonly toMs: number;
 }
 
-/** Check-days per transaction: for example 100 checks for a month, or 10 for a year. */
-const MAX_CHECK_DAYS = 3_650;
+/** Check-days per transaction in the embedded database: for example 100 checks for a month, or 10 for a year. */
+const MAX_CHECK_DAYS_EMBEDDED = 3_650;
 
 export function createCheckSummaries({
   store,
@@ -78,7 +86,8 @@ export function createCheckSummaries({
   queue,
   maxRunsEmbedded = MAX_RUNS_EMBEDDED,
 }: CheckSummariesParts): CheckSummaries {
-  const maxRuns = store.kind === 'pglite' ? maxRunsEmbedded : null;
+  const isEmbedded = store.kind === 'pglite';
+  const maxRuns = isEmbedded ? maxRunsEmbedded : null;
 
   async function read(
     accountId: string,
@@ -90,12 +99,11 @@ export function createCheckSummaries({
       listReportedChecks(sql, { accountId, ...query.filter, range }),
     );
     const summaries: CheckSummary[] = [];
-    const atOnce = checksAtOnce(window);
+    const atOnce = isEmbedded ? checksAtOnce(window) : checks.length;
     for (let index = 0; index < checks.length; index += atOnce) {
       const slice = checks.slice(index, index + atOnce);
-      const checkIds = slice.map(({ checkId }) => checkId);
       const sums = await inTime(() =>
-        readSnapshot(store, (sql) => sumUp(sql, accountId, checkIds, window)),
+        readSnapshot(store, (sql) => sumUp(sql, accountId, slice, window)),
       );
       summaries.push(...slice.map((check) => summaryOf(check, window, sums.get(check.checkId))));
     }
@@ -105,9 +113,10 @@ export function createCheckSummaries({
   async function sumUp(
     sql: Sql,
     accountId: string,
-    checkIds: readonly string[],
+    checks: readonly ReportedCheck[],
     window: Window,
   ): Promise<ReadonlyMap<string, RunsOfCheck>> {
+    const checkIds = checks.map(({ checkId }) => checkId);
     const state = await readRollUpState(sql, { accountId, checkIds, ...window });
     const nowMs = clock.wallMs();
     const segments = checkIds.flatMap((checkId) =>
@@ -117,7 +126,9 @@ export function createCheckSummaries({
       const message = `must be smaller, or the window shorter: these checks have more than ${maxRuns} runs that are not rolled up yet`;
       throw invalid([{ path: 'query.limit', message }]);
     }
-    return sumUpRuns(sql, { accountId, segments });
+    const types = new Set(checks.map(({ checkType }) => checkType));
+    const statistics = [...new Set([...types].flatMap(statisticsOf))];
+    return sumUpRuns(sql, { accountId, segments, statistics });
   }
 
   return {
@@ -135,11 +146,11 @@ export function createCheckSummaries({
 }
 
 /**
- * How many checks one transaction sums up: as many as take some tenths of a second, during which the embedded
- * database serves nothing else.
+ * How many checks one transaction of the embedded database sums up: as many as take some tenths of a second, during
+ * which it serves nothing else.
  */
 function checksAtOnce({ fromMs, toMs }: Window): number {
-  return Math.max(1, Math.floor(MAX_CHECK_DAYS / Math.max(1, (toMs - fromMs) / DAY_MS)));
+  return Math.max(1, Math.floor(MAX_CHECK_DAYS_EMBEDDED / Math.max(1, (toMs - fromMs) / DAY_MS)));
 }
 
 /**
@@ -151,34 +162,43 @@ function wholeHours({ fromMs, toMs }: Window, atMs: number): Window {
   return { fromMs: startOf(fromMs, HOUR_MS), toMs: endMs > atMs - HOUR_MS ? toMs : endMs };
 }
 
+/** What `responseTime` shows; `latency` is that of ICMP checks: the average of the averages, the shortest and the longest echo. */
+const SPREADS = {
+  responseTime: ['responseTime_avg', 'responseTime_min', 'responseTime_max'],
+  latency: ['latencyAvg_avg', 'latencyMin_min', 'latencyMax_max'],
+} as const satisfies Record<string, readonly [Statistic, Statistic, Statistic]>;
+
+/** The statistics that a summary of this type shows. */
+function statisticsOf(type: RunnableCheckType): readonly Statistic[] {
+  if (type === 'ICMP') return [...SPREADS.latency, 'packetLoss_avg'];
+  return [...SPREADS.responseTime, ...PHASES[type].map((phase): Statistic => `${phase}_avg`)];
+}
+
 function summaryOf(
   check: ReportedCheck,
   window: Window,
   sums: RunsOfCheck | undefined,
 ): CheckSummary {
-  const { runs, passed, degraded, measures } = sums ?? NO_RUNS;
+  const { runs, passed, degraded, statistics } = sums ?? NO_RUNS;
+  const isIcmp = check.checkType === 'ICMP';
   return {
     check,
     ...window,
     runs,
     failures: runs - passed,
     degraded,
-    responseTime: check.checkType === 'ICMP' ? latencyOf(measures) : spreadOf(measures),
-    packetLoss: measures.get('packetLoss')?.avg ?? null,
-    phases: PHASES[check.checkType].map((phase) => [phase, measures.get(phase)?.avg ?? null]),
+    responseTime: spreadOf(statistics, isIcmp ? SPREADS.latency : SPREADS.responseTime),
+    packetLoss: (isIcmp ? statistics.get('packetLoss_avg') : null) ?? null,
+    phases: PHASES[check.checkType].map((phase) => [phase, statistics.get(`${phase}_avg`) ?? null]),
   };
 }
 
-const NO_RUNS: RunsOfCheck = { runs: 0, passed: 0, degraded: 0, measures: new Map() };
+const NO_RUNS: RunsOfCheck = { runs: 0, passed: 0, degraded: 0, statistics: new Map() };
 
-function spreadOf(measures: RunsOfCheck['measures']): Spread | null {
-  return measures.get('responseTime') ?? null;
-}
-
-/** Combines the latency of ICMP checks: the average of the averages, and the shortest and longest echo. */
-function latencyOf(measures: RunsOfCheck['measures']): Spread | null {
-  const avg = measures.get('latencyAvg')?.avg;
-  const min = measures.get('latencyMin')?.min;
-  const max = measures.get('latencyMax')?.max;
+function spreadOf(
+  statistics: RunsOfCheck['statistics'],
+  names: (typeof SPREADS)[keyof typeof SPREADS],
+): Spread | null {
+  const [avg, min, max] = names.map((name) => statistics.get(name));
   return avg === undefined || min === undefined || max === undefined ? null : { avg, min, max };
 }
