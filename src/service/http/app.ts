@@ -23,6 +23,7 @@ import { HandbookPages, handbookRoutes } from './handbook/routes.ts';
 import { healthRoutes } from './health.routes.ts';
 import type { InFlight } from './in-flight.ts';
 import { createServiceMetrics, type FeatureCounts, NO_COUNTS } from './metrics.ts';
+import { NO_JSON_SCHEMAS } from './no-json-schemas.ts';
 import { ApiDocuments, openApiRoutes } from './openapi/routes.ts';
 import { addAudit } from './plugins/audit.ts';
 import { addCompression } from './plugins/compression.ts';
@@ -140,6 +141,7 @@ export async function buildApp(parts: AppParts): Promise<FastifyInstance> {
     // While stopping, requests are still answered, on connections that then end.
     return503OnClosing: false,
     rewriteUrl: (request) => pathOf(request, trusts),
+    schemaController: NO_JSON_SCHEMAS,
     frameworkErrors: frameworkErrorResponse,
     clientErrorHandler: clientErrors.handle,
   });

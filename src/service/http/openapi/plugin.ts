@@ -3,6 +3,7 @@ import { type FastifyInstance, fastify, type RouteOptions } from 'fastify';
 import { createJsonSchemaTransform } from 'fastify-type-provider-zod';
 import { z } from 'zod';
 import { type RouteAccess, routeAccess } from '../access/route-access.ts';
+import { NO_JSON_SCHEMAS } from '../no-json-schemas.ts';
 import { errorSchema } from './error-schema.ts';
 import { responseWords } from './response-words.ts';
 
@@ -54,7 +55,7 @@ export async function describeRoutes(
   routes: readonly RouteOptions[],
   version: string,
 ): Promise<object> {
-  const app = fastify({ exposeHeadRoutes: false });
+  const app = fastify({ exposeHeadRoutes: false, schemaController: NO_JSON_SCHEMAS });
   // This app receives no requests, so schemas need not be compiled.
   app.setValidatorCompiler(() => () => true);
   app.setSerializerCompiler(() => () => '');
