@@ -1,5 +1,5 @@
+import Handlebars from 'handlebars';
 import { messageOf } from '../../runtime/errors.ts';
-import { loadHandlebars } from './load-handlebars.ts';
 
 const BLOCKS = ['if', 'unless', 'each'];
 const HELPERS = ['json', 'eq'];
@@ -33,11 +33,10 @@ export function parseTemplate(template: string): ParsedTemplate {
   if (containsMoreThan(MAX_BRACKETS, '(', template)) {
     return refuse(`it has more than ${MAX_BRACKETS} opening brackets`);
   }
-  const handlebars = loadHandlebars();
   let program: hbs.AST.Program;
   try {
     // The compiler strips white space around blocks later.
-    program = handlebars.parseWithoutProcessing(template);
+    program = Handlebars.parseWithoutProcessing(template);
   } catch (thrown) {
     const hint = TOO_MANY_BRACES.test(template) ? '; }}} needs a space between }} and }' : '';
     return refuse(`it is not a Handlebars template: ${syntaxProblem(messageOf(thrown))}${hint}`);

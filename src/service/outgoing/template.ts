@@ -1,7 +1,6 @@
-import type Handlebars from 'handlebars';
+import Handlebars from 'handlebars';
 import { messageOf } from '../../runtime/errors.ts';
 import type { Escape } from './escape.ts';
-import { loadHandlebars } from './load-handlebars.ts';
 import { parseTemplate } from './template-rules.ts';
 
 type Value = string | number | null | readonly string[];
@@ -83,38 +82,31 @@ class EscapedList extends Array<EscapedText> {
   }
 }
 
-let environment: typeof Handlebars | null = null;
-
-/** Handlebars with only the helpers that templates may use. */
-function createEnvironment(): typeof Handlebars {
-  const library = loadHandlebars();
-  const handlebars = library.create();
-  for (const name of Object.keys(handlebars.helpers)) {
-    if (!['if', 'unless', 'helperMissing', 'blockHelperMissing'].includes(name)) {
-      handlebars.unregisterHelper(name);
-    }
+const handlebars = Handlebars.create();
+for (const name of Object.keys(handlebars.helpers)) {
+  if (!['if', 'unless', 'helperMissing', 'blockHelperMissing'].includes(name)) {
+    handlebars.unregisterHelper(name);
   }
-  handlebars.registerHelper({
-    json(value: unknown, options: Handlebars.HelperOptions) {
-      const text = JSON.stringify(value ?? null);
-      budgets.get(options.data.root)?.take(text);
-      return new library.SafeString(text);
-    },
-    eq: (one: unknown, other: unknown) => String(one ?? '') === String(other ?? ''),
-    each(this: unknown, items: unknown, options: Handlebars.HelperOptions) {
-      if (!Array.isArray(items) || items.length === 0) return options.inverse(this);
-      let text = '';
-      for (const [index, item] of items.entries()) {
-        const data = library.createFrame(options.data ?? {});
-        Object.assign(data, { index, first: index === 0, last: index === items.length - 1 });
-        text += options.fn(item, { data });
-        if (text.length > MAX_RENDERED_CHARS) throw new Error(TOO_LONG);
-      }
-      return text;
-    },
-  });
-  return handlebars;
 }
+handlebars.registerHelper({
+  json(value: unknown, options: Handlebars.HelperOptions) {
+    const text = JSON.stringify(value ?? null);
+    budgets.get(options.data.root)?.take(text);
+    return new Handlebars.SafeString(text);
+  },
+  eq: (one: unknown, other: unknown) => String(one ?? '') === String(other ?? ''),
+  each(this: unknown, items: unknown, options: Handlebars.HelperOptions) {
+    if (!Array.isArray(items) || items.length === 0) return options.inverse(this);
+    let text = '';
+    for (const [index, item] of items.entries()) {
+      const data = Handlebars.createFrame(options.data ?? {});
+      Object.assign(data, { index, first: index === 0, last: index === items.length - 1 });
+      text += options.fn(item, { data });
+      if (text.length > MAX_RENDERED_CHARS) throw new Error(TOO_LONG);
+    }
+    return text;
+  },
+});
 
 type Compiled =
   | { readonly ok: true; readonly run: HandlebarsTemplateDelegate }
@@ -132,7 +124,9 @@ function compiled(template: string): Compiled {
     return known;
   }
   const parsed = parseTemplate(template);
-  const made: Compiled = parsed.ok ? { ok: true, run: compile(parsed.program) } : parsed;
+  const made: Compiled = parsed.ok
+    ? { ok: true, run: handlebars.compile(parsed.program, COMPILE_OPTIONS) }
+    : parsed;
   const [oldest] = cache.keys();
   if (cache.size >= MAX_CACHED && oldest !== undefined) cache.delete(oldest);
   cache.set(template, made);
@@ -143,11 +137,6 @@ const COMPILE_OPTIONS: CompileOptions = {
   knownHelpersOnly: true,
   knownHelpers: { json: true, eq: true, lookup: false, log: false, with: false },
 };
-
-function compile(program: hbs.AST.Program): HandlebarsTemplateDelegate {
-  environment ??= createEnvironment();
-  return environment.compile(program, COMPILE_OPTIONS);
-}
 
 /**
  * Renders a user's template. Refuses, before compilation, what template-rules.ts does not allow. Therefore
