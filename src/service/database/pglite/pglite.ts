@@ -35,14 +35,6 @@ const YIELD_AFTER_MS = 5;
 /** Maximum number of waiting statements and transactions. Further ones would be answered too late anyway. */
 const MAX_WAITING = 5000;
 const CLOSE_TIMEOUT_MS = 5000;
-/**
- * PostgreSQL fills its buffers with zeros when it starts: with the 128 MB of a new database, that takes a quarter of
- * the CPU time of the start, and the memory. Pages that are not in the buffers are in the page cache of the system.
- */
-const OPTIONS = {
-  parsers: PARSERS,
-  startParams: [...PGlite.defaultStartParams, '-c', 'shared_buffers=32MB'],
-};
 
 /**
  * Opens the embedded database, either in a folder, which the first start creates, or in memory.
@@ -52,7 +44,10 @@ const OPTIONS = {
  */
 export async function openPglite(folder: string | null, deps: PgliteParts): Promise<PgliteStore> {
   if (folder === null) {
-    return new PgliteStore(await PGlite.create({ ...OPTIONS, ...(await fromTemplate()) }), deps);
+    return new PgliteStore(
+      await PGlite.create({ parsers: PARSERS, ...(await fromTemplate()) }),
+      deps,
+    );
   }
   const { clock, log } = deps;
   const data = await openDataFolder(folder, log);
@@ -60,7 +55,7 @@ export async function openPglite(folder: string | null, deps: PgliteParts): Prom
   log.info({ folder }, 'creating the embedded database (first start only)');
   const startMs = clock.monotonicMs();
   try {
-    const options = { ...OPTIONS, dataDir: data.database, ...(await fromTemplate()) };
+    const options = { dataDir: data.database, parsers: PARSERS, ...(await fromTemplate()) };
     const db = await PGlite.create(options);
     await data.keep();
     const tookMs = Math.round(clock.monotonicMs() - startMs);
@@ -78,7 +73,7 @@ async function openExisting(
   deps: PgliteParts,
 ): Promise<PgliteStore> {
   try {
-    const db = await PGlite.create({ ...OPTIONS, dataDir: data.database });
+    const db = await PGlite.create({ dataDir: data.database, parsers: PARSERS });
     return new PgliteStore(db, deps, data);
   } catch (error) {
     data.release();
