@@ -80,7 +80,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     );
   });
 
-  it('helm lint refuses the values that templates refuse first: those of the chart alone', () => {
+  it('helm lint fails with nothing but defaults, as helm template does', () => {
     expect(() => run('helm', ['lint', CHART])).toThrow('1 chart(s) failed');
   });
 
