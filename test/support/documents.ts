@@ -10,6 +10,7 @@ export const ROOT = join(import.meta.dirname, '../..');
 export const DOCUMENTS = [
   'README.md',
   'docker/README.md',
+  'docker/helm/vedette/README.md',
   'docker/release/README.md',
   'src/README.md',
   'src/service/users/README.md',

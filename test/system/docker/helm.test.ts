@@ -5,7 +5,12 @@ import { parse as parseYaml } from 'yaml';
 import { loadServiceConfig } from '../../../src/service/config.ts';
 import { ALERT_RULES } from '../../support/compose/prometheus-files.ts';
 import { readmeCommand } from '../../support/compose/readme-commands.ts';
-import { configMapOf, plainName, workloadsOf } from '../../support/kubernetes/objects.ts';
+import {
+  configMapOf,
+  type KubernetesObject,
+  plainName,
+  workloadsOf,
+} from '../../support/kubernetes/objects.ts';
 import { brokenReferences, secretsOf } from '../../support/kubernetes/references.ts';
 import { comparable } from '../../support/kubernetes/same-objects.ts';
 import { schemaProblems } from '../../support/kubernetes/schemas.ts';
@@ -58,11 +63,25 @@ function withBoth(values: object): ReturnType<typeof workloadsOf> {
   return workloads;
 }
 
+/** The variables of the first container of each workload. */
+function environmentsOf(objects: readonly KubernetesObject[]): readonly object[] {
+  return workloadsOf(objects).flatMap(({ template }) => template.spec.containers[0]?.env ?? []);
+}
+
+function withoutVariables(object: KubernetesObject): KubernetesObject {
+  const isVariable = (key: string): boolean => key === 'env' || key === 'envFrom';
+  return JSON.parse(JSON.stringify(object, (key, value) => (isVariable(key) ? undefined : value)));
+}
+
 describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
   it('the chart passes helm lint', () => {
     expect(run('helm', ['lint', '--strict', CHART, ...CHART_SETTINGS, ...CHART_SERVICE])).toContain(
       '0 chart(s) failed',
     );
+  });
+
+  it('helm lint fails with nothing but defaults, as helm template does', () => {
+    expect(() => run('helm', ['lint', CHART])).toThrow('1 chart(s) failed');
   });
 
   it('the release script packages the chart under a name that differs from the npm package', () => {
@@ -112,7 +131,50 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
   it('the chart’s job migrates like the job of the kustomization', () => {
     const settings = [...CHART_SERVICE, '--set', 'service.image.tag=latest,agent.enabled=false'];
     const jobs = rendered(settings).filter(({ kind }) => kind === 'Job');
-    expect(comparable(jobs)).toEqual(comparable(built('migrate')));
+    const expected = built('migrate');
+    expect(comparable(jobs.map(withoutVariables))).toEqual(
+      comparable(expected.map(withoutVariables)),
+    );
+    const needed = environmentsOf(expected);
+    expect(needed).toMatchObject([{ name: 'DATABASE_URL' }]);
+    expect(environmentsOf(jobs)).toEqual(expect.arrayContaining([...needed]));
+  });
+
+  it('the chart’s job gets the variables, secrets and volumes of the service', () => {
+    const values = JSON.stringify({
+      ...OF_THE_CLUSTER,
+      env: { DATABASE_TIMEOUT_SECONDS: 100 },
+      ingress: { enabled: true, host: 'status.example.org' },
+    });
+    const objects = rendered([
+      ...[...CHART_SERVICE, '--set', 'agent.enabled=false'],
+      ...['--set-json', `service=${values}`],
+    ]);
+    expect(brokenReferences(objects)).toEqual([]);
+    const [service, job] = ['Deployment', 'Job'].map((kind) => {
+      const workload = workloadsOf(objects).find(({ object }) => object.kind === kind);
+      return workload?.template.spec;
+    });
+    expect(job?.volumes).toEqual(service?.volumes);
+    expect(job?.containers[0]?.volumeMounts).toEqual(service?.containers[0]?.volumeMounts);
+    // It stores nothing, so it needs no DATA_DIR.
+    const env = service?.containers[0]?.env ?? [];
+    expect(job?.containers[0]?.env).toEqual(env.filter(({ name }) => name !== 'DATA_DIR'));
+    expect(job?.containers[0]?.envFrom).toMatchObject([
+      { configMapRef: { name: 'vedette-migrate' } },
+      ...OF_THE_CLUSTER.envFrom,
+    ]);
+    // The service's own ConfigMap has the old variables until the job has ended.
+    const map = objects.find(({ metadata }) => metadata.name === 'vedette-migrate');
+    expect(map).toMatchObject({
+      kind: 'ConfigMap',
+      metadata: { annotations: { 'helm.sh/hook': 'pre-upgrade', 'helm.sh/hook-weight': '-1' } },
+    });
+    expect(map?.data).toEqual(configMapOf(objects, 'vedette'));
+    expect(map?.data).toMatchObject({
+      DATABASE_TIMEOUT_SECONDS: '100',
+      PUBLIC_URL: 'https://status.example.org',
+    });
   });
 
   it.each([
@@ -140,6 +202,14 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     ['the rules of a cluster', [...CHART_SERVICE, ...FOR_THE_CLUSTER]],
     ['one replica with a volume', CHART_SINGLE],
     [
+      'one replica with a volume that it mounts twice, and another database',
+      [
+        ...[...CHART_SINGLE, '--set', 'service.persistence.embeddedDatabase=false'],
+        '--set-json',
+        'service.extraVolumeMounts=[{"name":"data","mountPath":"/etc/plans","subPath":"plans"}]',
+      ],
+    ],
+    [
       'everything off that can be',
       [
         ...CHART_SERVICE,
@@ -166,8 +236,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
       expect(template.spec).toMatchObject({ imagePullSecrets, priorityClassName, affinity });
       expect(template.metadata).toMatchObject({ annotations: podAnnotations });
     }
-    for (const { object, template } of workloads) {
-      if (object.kind === 'Job') continue;
+    for (const { template } of workloads) {
       const [container] = template.spec.containers;
       expect(container?.envFrom.at(-1)).toMatchObject(OF_THE_CLUSTER.envFrom[0] ?? {});
       const ca = container?.env.find(({ name }) => name === 'NODE_EXTRA_CA_CERTS')?.value;
@@ -380,6 +449,48 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     });
   });
 
+  it.each([
+    ['the values', { shutdownGraceSeconds: 100 }, 130, 120],
+    ['plain variables', { env: { SHUTDOWN_GRACE_SECONDS: '100' } }, 130, 120],
+    ['plain variables of 0', { env: { SHUTDOWN_GRACE_SECONDS: 0 } }, 30, 20],
+  ])('gives pods time for the grace period of %s', (_what, values, agent, service) => {
+    const seconds = withBoth(values).map(({ object, template }) => [
+      `${object.kind} ${object.metadata.name}`,
+      template.spec.terminationGracePeriodSeconds,
+    ]);
+    expect(Object.fromEntries(seconds)).toMatchObject({
+      'Deployment vedette-agent': agent,
+      'Deployment vedette': service,
+    });
+  });
+
+  it.each(['agent', 'service'])('refuses variables that its pods set themselves: %s', (part) => {
+    const settings = [...CHART_SERVICE, '--set', `${part}.caSecret=company-ca`];
+    const containers = workloadsOf(rendered(settings)).flatMap(
+      ({ template }) => template.spec.containers,
+    );
+    const env = containers.find(({ name }) => name === part)?.env ?? [];
+    const names = env.filter(({ value }) => value !== undefined).map(({ name }) => name);
+    expect(names).toEqual(expect.arrayContaining(['DATA_DIR', 'NODE_EXTRA_CA_CERTS']));
+    for (const name of names) {
+      expect(() => rendered([...settings, '--set', `${part}.env.${name}=/data`])).toThrow(
+        `leave out ${part}.env.${name}`,
+      );
+    }
+  });
+
+  it('takes root certificates of a volume instead of a secret', () => {
+    const values = { NODE_EXTRA_CA_CERTS: '/etc/plans/ca.crt' };
+    const settings = ['--set-json', `service.env=${JSON.stringify(values)}`];
+    const objects = rendered([...CHART_SERVICE, ...settings]);
+    expect(configMapOf(objects, 'vedette')).toMatchObject(values);
+  });
+
+  it('makes the alert rules alone, for the one release that has them', () => {
+    const objects = rendered(['--set', 'agent.enabled=false,prometheusRule=true']);
+    expect(objects.map(({ kind }) => kind)).toEqual(['PrometheusRule']);
+  });
+
   it('makes two replicas of the service, or as many as named', () => {
     const replicasOf = (settings: readonly string[]) =>
       rendered([...CHART_SERVICE, '--set', 'agent.enabled=false', ...settings]).find(
@@ -390,7 +501,21 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
   });
 
   it.each([
-    ['no address of a service', [], 'set agent.serviceUrl to the address of your service'],
+    [
+      'no address of a service',
+      [],
+      "'/agent/serviceUrl': value must be 'the address of your service, unless service.enabled is true'",
+    ],
+    [
+      'no address of a service, if Helm does not validate values',
+      ['--skip-schema-validation'],
+      'set agent.serviceUrl to the address of your service, or service.enabled=true',
+    ],
+    [
+      'values that create nothing',
+      ['--set', 'agent.enabled=false'],
+      'set agent.enabled, service.enabled or prometheusRule to true',
+    ],
     ['no bucket', ['--set', 'service.enabled=true'], 'set service.s3Bucket'],
     [
       'a pull secret without a name',
@@ -431,6 +556,61 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
       'an address of the health port that probes do not reach',
       [...CHART_SETTINGS, '--set', 'agent.env.AGENT_HEALTH_HOST=127.0.0.1'],
       'leave out agent.env.AGENT_HEALTH_HOST',
+    ],
+    [
+      'another health port, which probes and Prometheus do not ask',
+      [...CHART_SETTINGS, '--set', 'agent.env.AGENT_HEALTH_PORT=9090'],
+      'port 8081 of the pod: leave out agent.env.AGENT_HEALTH_PORT',
+    ],
+    [
+      'another port of the service, which probes do not ask',
+      [...CHART_SERVICE, '--set', 'service.env.PORT=9090'],
+      'port 8080 of the pod: leave out service.env.PORT',
+    ],
+    [
+      'an address of the service that probes do not reach',
+      [...CHART_SERVICE, '--set', 'service.env.HOST=127.0.0.1'],
+      'leave out service.env.HOST',
+    ],
+    [
+      'a folder of data where there is no volume',
+      [...CHART_SERVICE, '--set', 'service.env.DATA_DIR=/x'],
+      'only a service with service.persistence.enabled=true has data of its own',
+    ],
+    [
+      'a volume with the name of one of the chart',
+      [...CHART_SINGLE, '--set', 'service.extraVolumes[0].name=data'],
+      'service.extraVolumes has a volume data, but the pod already has one of this name',
+    ],
+    [
+      'two volumes of one name',
+      [...CHART_SETTINGS, '--set', 'agent.extraVolumes[0].name=a,agent.extraVolumes[1].name=a'],
+      'agent.extraVolumes has a volume a, but the pod already has one of this name',
+    ],
+    [
+      'a mount of no volume',
+      [...CHART_SETTINGS, '--set-json', 'agent.extraVolumeMounts=[{"name":"a","mountPath":"/a"}]'],
+      'agent.extraVolumeMounts mounts a, which is no volume of the pod: add it to agent.extraVolumes, or mount one of data, key, variables',
+    ],
+    [
+      'a slip in a mount',
+      [...CHART_SETTINGS, '--set-json', 'agent.extraVolumeMounts=[{"name":"data","path":"/a"}]'],
+      "missing property 'mountPath'",
+    ],
+    [
+      'a slip in a source of variables',
+      [...CHART_SETTINGS, '--set-json', 'agent.envFrom=[{"secret":{"name":"settings"}}]'],
+      "additional properties 'secret'",
+    ],
+    [
+      'a slip in the resources',
+      [...CHART_SERVICE, '--set', 'service.resources.request.cpu=1'],
+      "additional properties 'request'",
+    ],
+    [
+      'an amount that is none',
+      [...CHART_SERVICE, '--set', 'service.resources.requests.cpu=lots'],
+      "'lots' does not match pattern",
     ],
     [
       'the entry of a variable that is no secret',

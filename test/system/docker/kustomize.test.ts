@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadServiceConfig } from '../../../src/service/config.ts';
+import { readmeCommand } from '../../support/compose/readme-commands.ts';
 import { runReadme } from '../../support/kubernetes/commands.ts';
 import { unhardened } from '../../support/kubernetes/hardening.ts';
 import {
@@ -77,9 +78,9 @@ describe.skipIf(missing !== null)(`the kustomizations${LACKS}`, () => {
   it.each([
     ['base', 'service', 'Deployment'],
     ['overlays/persistent', 'overlays/single', 'StatefulSet'],
-  ])('take all components over %s and %s', (folder, service, kind) => {
+  ])('take all components over %s and %s, with the migration', (folder, service, kind) => {
     const objects = overlaid(
-      `resources: [KUBERNETES/${folder}, KUBERNETES/${service}]
+      `resources: [KUBERNETES/${folder}, KUBERNETES/${service}, KUBERNETES/migrate]
 components:
   - KUBERNETES/components/autoscaling
   - KUBERNETES/components/evidence
@@ -100,6 +101,7 @@ patches:
       (object) => object.kind === kind && object.metadata.name === 'vedette-agent',
     );
     expect(agent?.spec).not.toHaveProperty('replicas');
+    expect(workloadsOf(objects)).toHaveLength(3);
     for (const { template } of workloadsOf(objects)) {
       expect(template.spec.containers[0]?.env.at(-1)).toEqual({
         name: 'NODE_EXTRA_CA_CERTS',
@@ -207,6 +209,23 @@ describe.skipIf(missing !== null)(`the README's commands${LACKS}`, () => {
     expect(account?.metadata).toMatchObject({
       annotations: { 'eks.amazonaws.com/role-arn': expect.any(String) },
     });
+  });
+
+  it('the patches for the rules of a cluster apply to the migration, too', () => {
+    const command = readmeCommand('kubernetes-placement');
+    const [, patches] = /<<'END'\n([\s\S]*?)\nEND$/m.exec(command) ?? [];
+    const objects = overlaid(`resources: [KUBERNETES/migrate]\n${patches}\n`);
+    expect(objects.flatMap(schemaProblems)).toEqual([]);
+    expect(workloadsOf(objects).map(({ template }) => template)).toMatchObject([
+      {
+        metadata: { annotations: { 'example.com/scan': 'off' } },
+        spec: {
+          imagePullSecrets: [{ name: 'registry' }],
+          priorityClassName: 'monitoring',
+          affinity: { nodeAffinity: {} },
+        },
+      },
+    ]);
   });
 
   it('the service manifests create all that the service needs, and its migration', () => {

@@ -31,6 +31,25 @@ would be no whole number.
 {{- if kindIs "bool" . }}{{ ternary "on" "off" . }}{{ else if kindIs "float64" . }}{{ printf "%.0f" . }}{{ else }}{{ . }}{{ end }}
 {{- end }}
 
+{{/* How long a process may finish its work after SIGTERM, in seconds. Takes the values of a part. */}}
+{{- define "vedette.graceSeconds" -}}
+{{- hasKey .env "SHUTDOWN_GRACE_SECONDS" | ternary .env.SHUTDOWN_GRACE_SECONDS .shutdownGraceSeconds | int64 }}
+{{- end }}
+
+{{/* The variables of the service that are not secret, as the data of a ConfigMap. */}}
+{{- define "vedette.serviceVariables" -}}
+{{- $service := .Values.service }}
+{{- $config := dict
+  "S3_BUCKET" $service.s3Bucket
+  "SHUTDOWN_GRACE_SECONDS" $service.shutdownGraceSeconds }}
+{{- if $service.ingress.enabled }}
+{{- $_ := set $config "PUBLIC_URL" (printf "https://%s" $service.ingress.host) }}
+{{- end }}
+{{- range $key, $value := merge (deepCopy $service.env) $config }}
+{{ $key }}: {{ include "vedette.variable" $value | quote }}
+{{- end }}
+{{- end }}
+
 {{/* Takes a list: the root, the image. */}}
 {{- define "vedette.image" -}}
 {{ (index . 1).repository }}:{{ (index . 1).tag | default (index . 0).Chart.AppVersion }}
@@ -57,6 +76,20 @@ A variable with a secret value. Takes a list: the values of the service, the nam
       optional: true
       {{- end }}
       {{- end }}
+{{- end }}
+
+{{/* The variables of the service with secret values. Takes a list: its values, and whether its database is embedded. */}}
+{{- define "vedette.secretVariables" -}}
+{{- $service := index . 0 }}
+{{- $isEmbedded := index . 1 }}
+{{- if not $isEmbedded }}
+{{- include "vedette.secretVariable" (list $service "DATABASE_URL" true) }}
+{{- end }}
+{{- /* Without it, an embedded database has a key in its volume. */}}
+{{- include "vedette.secretVariable" (list $service "ENCRYPTION_KEY" (not $isEmbedded)) }}
+{{- range list "DATABASE_DIRECT_URL" "FIRST_API_KEY" "HEARTBEAT_URL" "OIDC_CLIENT_SECRET" "S3_ACCESS_KEY_ID" "S3_SECRET_ACCESS_KEY" "SMTP_URL" "SMS_GATEWAY_AUTHORIZATION" "RCA_API_KEY" }}
+{{- include "vedette.secretVariable" (list $service . false) }}
+{{- end }}
 {{- end }}
 
 {{/*

@@ -26,6 +26,48 @@ those belong.
 {{- end }}
 {{- end }}
 
+{{/*
+Refuses plain variables that have no effect or that contradict the pod. Takes a list: "agent" or "service", its values, and the
+reasons by variable.
+*/}}
+{{- define "vedette.noOwnVariables" -}}
+{{- $part := index . 0 }}
+{{- $values := index . 1 }}
+{{- $reasons := index . 2 }}
+{{- if $values.caSecret }}
+{{- $_ := set $reasons "NODE_EXTRA_CA_CERTS" (printf "%s.caSecret already names the root certificates" $part) }}
+{{- end }}
+{{- range $name, $reason := $reasons }}
+{{- if hasKey $values.env $name }}
+{{- fail (printf "%s: leave out %s.env.%s" $reason $part $name) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/*
+Refuses volumes with a name that the pod already has, and mounts of no volume. Takes a list: "agent" or "service", its values,
+and the names of the chart's volumes.
+*/}}
+{{- define "vedette.volumesFit" -}}
+{{- $part := index . 0 }}
+{{- $values := index . 1 }}
+{{- $names := index . 2 }}
+{{- if $values.caSecret }}
+{{- $names = append $names "ca" }}
+{{- end }}
+{{- range $values.extraVolumes }}
+{{- if has .name $names }}
+{{- fail (printf "%s.extraVolumes has a volume %s, but the pod already has one of this name: choose another name" $part .name) }}
+{{- end }}
+{{- $names = append $names .name }}
+{{- end }}
+{{- range $values.extraVolumeMounts }}
+{{- if not (has .name $names) }}
+{{- fail (printf "%s.extraVolumeMounts mounts %s, which is no volume of the pod: add it to %s.extraVolumes, or mount one of %s" $part .name $part (join ", " $names)) }}
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* The bytes of a quantity such as 1Gi, whose units the schema limits to these. */}}
 {{- define "vedette.bytes" -}}
 {{- $unit := regexFind "[A-Za-z]*$" . }}
@@ -47,9 +89,13 @@ those belong.
 {{- if hasKey $agent.env "CHECKS_FILE" }}
 {{- fail "agents of this chart take their checks from a service: leave out agent.env.CHECKS_FILE" }}
 {{- end }}
-{{- if hasKey $agent.env "AGENT_HEALTH_HOST" }}
-{{- fail "the probes of a pod go to the address of the pod: leave out agent.env.AGENT_HEALTH_HOST" }}
-{{- end }}
+{{- include "vedette.noOwnVariables" (list "agent" $agent (dict
+  "AGENT_HEALTH_HOST" "the probes of a pod go to the address of the pod"
+  "AGENT_HEALTH_PORT" "probes and Prometheus use port 8081 of the pod"
+  "API_KEY_FILE" (printf "the location's key is the entry API_KEY of the secret %s, which agent.keySecret names" $agent.keySecret)
+  "VARIABLES_DIR" (printf "variables of checks are entries of the secret %s, which agent.variablesSecret names" $agent.variablesSecret)
+  "DATA_DIR" "the data of an agent is at /data, in an emptyDir or, with agent.persistence.enabled=true, in a volume of its own")) }}
+{{- include "vedette.volumesFit" (list "agent" $agent (list "data" "key" "variables")) }}
 {{- $spoolMib := get $agent.env "SPOOL_MAX_MIB" | default $agent.spoolMaxMib | int64 }}
 {{- if lt (include "vedette.bytes" $agent.dataSize | float64) (mulf (add $spoolMib 128) 1048576) }}
 {{- fail (printf "agent.dataSize (%s) must be at least 128 MiB more than agent.spoolMaxMib (%d MiB): set agent.dataSize to %dMi or more, or agent.spoolMaxMib to less (existing volumes keep their size)" $agent.dataSize $spoolMib (add $spoolMib 128)) }}
@@ -76,4 +122,10 @@ those belong.
 {{- include "vedette.noSecrets" (list "service" $service.env $keys $where) }}
 {{- include "vedette.noSecrets" (list "service" $service.env (list "SMS_GATEWAY_URL") "a secret of service.envFrom") }}
 {{- include "vedette.noProxyPassword" (list "service" $service.env) }}
+{{- include "vedette.noOwnVariables" (list "service" $service (dict
+  "HOST" "the probes of a pod go to the address of the pod"
+  "PORT" "probes, Service and ingress use port 8080 of the pod"
+  "DATA_DIR" "only a service with service.persistence.enabled=true has data of its own, in a volume at /data")) }}
+{{- $volumes := $service.persistence.enabled | ternary (list "data" "database-ca") (list "database-ca") }}
+{{- include "vedette.volumesFit" (list "service" $service $volumes) }}
 {{- end }}
