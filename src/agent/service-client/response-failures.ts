@@ -21,6 +21,7 @@ export interface ErrorStatus {
 }
 
 const FORBIDDEN = 403;
+const TOO_LARGE = 413;
 
 /** Applies to any body: a proxy that refuses a request uses the same statuses. */
 const KIND_OF_STATUS: Readonly<Record<number, ServiceFailureKind>> = {
@@ -42,6 +43,9 @@ const ADVICE: Readonly<Partial<Record<ServiceFailureKind, string>>> = {
   unauthorized: 'see that API_KEY is a key of this private location that was not revoked',
   mismatch: 'upgrade the older one of the agent and the service',
 };
+/** The longest body that an agent sends is a part of an artifact, 8 MiB. */
+const BODY_LIMIT_ADVICE =
+  'let the proxy accept longer bodies, up to 16 MiB (nginx: client_max_body_size 16m)';
 
 export function failureFromStatus(peer: Peer, error: ErrorStatus, wallMs: number): ServiceFailure {
   const { status, answer } = error;
@@ -84,16 +88,25 @@ function answeredText(
   // The service's own text says which of the two to upgrade.
   if (answer !== null && mismatchIn(answer) !== null)
     return `answered ${status}: ${answer.message}`;
-  // Our service names the missing resource; a 404 without one means a wrong address.
-  const isWrongAddress = status === 404 && typeof answer?.attributes.resource !== 'string';
-  const advice = isWrongAddress
-    ? 'see that SERVICE_URL is the address of the service, without the /v1 of its API'
-    : ADVICE[kind];
+  const isLimitOfProxy = isService && status === TOO_LARGE && answer === null;
+  const advice = isLimitOfProxy ? BODY_LIMIT_ADVICE : adviceFor(status, answer, kind);
   const own =
     answer === null
       ? `, and not in the form of the service (${forwarder === null ? 'a proxy in between?' : `an answer of the proxy ${forwarder.shown}?`})`
       : `: ${answer.message}`;
   return `answered ${status}${own}${advice === undefined ? '' : `; ${advice}`}`;
+}
+
+function adviceFor(
+  status: number,
+  answer: ErrorResponse | null,
+  kind: ServiceFailureKind,
+): string | undefined {
+  // Our service names the missing resource; a 404 without one means a wrong address.
+  const isWrongAddress = status === 404 && typeof answer?.attributes.resource !== 'string';
+  return isWrongAddress
+    ? 'see that SERVICE_URL is the address of the service, without the /v1 of its API'
+    : ADVICE[kind];
 }
 
 /** The path of a redirect may contain secrets. */

@@ -26,6 +26,9 @@ export interface ArtifactUploaderOptions {
 /** After this many incomplete uploads the artifact is dropped: its bytes differ from its note. */
 const MAX_ROUNDS = 5;
 
+const REJECTED = 'the service permanently rejected an artifact; dropped it';
+const INCOMPLETE = `an artifact was not complete after ${MAX_ROUNDS} uploads; dropped it`;
+
 interface Waiting {
   readonly record: SpooledRecord;
   /** The number of uploads of which the service lost parts, or that no longer existed. */
@@ -112,7 +115,7 @@ export class ArtifactUploader {
           retries.succeeded();
           return await this.#sent(next);
         case 'refused':
-          return await this.#refused(next, ended.failure.message);
+          return await this.#refused(next, ended.failure, REJECTED);
         case 'again':
           return await this.#again(next, ended.failure);
         case 'failure':
@@ -140,17 +143,18 @@ export class ArtifactUploader {
 
   async #again(waiting: Waiting, failure: ServiceFailure): Promise<ServiceFailure | null> {
     waiting.rounds += 1;
-    if (waiting.rounds >= MAX_ROUNDS) return this.#refused(waiting, failure.message);
+    if (waiting.rounds >= MAX_ROUNDS) return this.#refused(waiting, failure, INCOMPLETE);
     this.#moveToEnd(waiting);
     return failure;
   }
 
-  async #refused({ record }: Waiting, problem: string): Promise<null> {
+  async #refused(
+    { record }: Waiting,
+    { message: problem }: ServiceFailure,
+    text: string,
+  ): Promise<null> {
     const { spool, outbox, log, onRejected } = this.#options;
-    log.warn(
-      { id: record.id, problem },
-      'the service permanently rejected an artifact; dropped it',
-    );
+    log.warn({ id: record.id, problem }, text);
     onRejected(1);
     this.#waiting.delete(record.key);
     await spool.accepted([record.key]);

@@ -8,7 +8,7 @@ import { readsKey } from '../database/postgres/replica-name.ts';
 import type { Store } from '../database/store.ts';
 import { type RewriteParts, rewriteCredentials } from './rewrite-credentials.ts';
 import { isOtherReplicaConnected, listCredentialKeys, listReplicas } from './sealing.sql.ts';
-import { missingKey, reportUnreadable } from './unreadable-secrets.ts';
+import { missingKey, reportKeysOfSecrets } from './unreadable-secrets.ts';
 
 export interface CredentialSealingParts extends RewriteParts {
   readonly clock: Clock;
@@ -122,7 +122,7 @@ export function createCredentialSealing(parts: CredentialSealingParts): Credenti
           'ENCRYPTION_KEY is not set: the credentials of checks and the passwords of proxies are stored unencrypted',
         );
       }
-      unreadableBefore = await reportUnreadable(parts);
+      unreadableBefore = await reportKeysOfSecrets(parts);
       if (secrets === null) return;
       // Keys of stored credentials count as shared: a key is used only once every replica has it. The embedded
       // database has only one replica.

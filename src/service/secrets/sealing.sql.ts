@@ -99,6 +99,45 @@ export function countSealed(sql: Sql): Promise<readonly SealedCount[]> {
   );
 }
 
+/** Kinds whose rows have a name that may be logged: subscribers have only an address. */
+export type NamedKind = Exclude<SealedKind, 'subscribers'>;
+
+/** A row with a secret that a key encrypted. */
+export type SealedRow = {
+  readonly kind: NamedKind;
+  readonly accountId: string;
+  /** The id of a check or channel, the slug of a location, the key of a variable, the host of a certificate. */
+  readonly name: string;
+};
+
+export interface SealedBy {
+  readonly kinds: readonly NamedKind[];
+  /** See SealedCount. */
+  readonly keyNames: readonly string[];
+  readonly limit: number;
+}
+
+/** The rows of these kinds whose secrets one of the keys encrypted, by kind, account and name. */
+export function listSealedBy(
+  sql: Sql,
+  { kinds, keyNames, limit }: SealedBy,
+): Promise<readonly SealedRow[]> {
+  return sql.query<SealedRow>(
+    `select kind, account_id, name from (
+       select 'checks' as kind, account_id, id as name, sealed_variables as sealed from checks
+       union all
+       select 'locations', account_id, slug, sealed_proxy_password from private_locations
+       union all select 'variables', account_id, key, sealed_value from variables
+       union all select 'certificates', account_id, host, sealed_key from client_certificates
+       union all select 'channels', account_id, id::text, sealed_secrets from alert_channels
+     ) stored
+     where kind = any($1::text[]) and sealed is not null
+       and encode(substring(sealed from 2 for 8), 'hex') = any($2::text[])
+     order by kind, account_id, name limit $3::bigint`,
+    [kinds, keyNames, limit],
+  );
+}
+
 /**
  * The checks that may have credentials, by account and id, with the parts of their bodies that may.
  *

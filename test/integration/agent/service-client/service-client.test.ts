@@ -201,7 +201,16 @@ it.each<[string, Script, Partial<ServiceFailure> & { kind: string }, RegExp]>([
       json(response, 413, errorBody(413, 'too large', { limitBytes: 5 }));
     },
     { kind: 'refused', status: 413, attributes: { limitBytes: 5 } },
-    /413: too large/,
+    /413: too large$/,
+  ],
+  [
+    'exceeds the body limit of a proxy',
+    async (request, response) => {
+      await read(request);
+      response.writeHead(413, { 'content-type': 'text/html' }).end('<h1>nginx</h1>');
+    },
+    { kind: 'refused', status: 413, attributes: {} },
+    /413.*a proxy in between\?.*nginx: client_max_body_size 16m/,
   ],
   ['finds it invalid', failing(400, 'a\r\nb'), { kind: 'refused', status: 400 }, /400: a b/],
   ['does not know the path', failing(404), { kind: 'refused', status: 404 }, /404/],

@@ -194,6 +194,25 @@ describe('an artifact', () => {
     expect(service.count(PATHS.artifacts)).toBe(15 - 4);
   });
 
+  it('that exceeds the body limit of a proxy is dropped after five uploads, and the log says what to set', async () => {
+    const { outbox, run, service, empty, clock, waitMs, rejected, records } = await uploadFixture();
+    await outbox.add(artifact(randomBytes(10)));
+    service.always(partPath(1), async (request, response) => {
+      await read(request);
+      response.writeHead(413, { 'content-type': 'text/html' }).end('<h1>nginx</h1>');
+    });
+    void run();
+    for (let round = 1; round < 5; round += 1) await clock.advance(await waitMs());
+    await empty();
+    expect(rejected).toEqual([['artifact-note', 1]]);
+    expect(records().at(-1)).toMatchObject({
+      level: 'warn',
+      id: ID,
+      problem: expect.stringContaining('client_max_body_size 16m'),
+      msg: 'an artifact was not complete after 5 uploads; dropped it',
+    });
+  });
+
   it('lets others be uploaded while it fails', async () => {
     const { outbox, spool, run, service, empty, clock, waitMs } = await uploadFixture();
     await outbox.add(artifact(randomBytes(10)));

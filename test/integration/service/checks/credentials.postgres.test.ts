@@ -689,12 +689,58 @@ describe.each(databases)('on %s', (kind) => {
           checks: 1,
           locations: 1,
           variables: 2,
+          names: [
+            `check shop of account ${accountId}`,
+            `private location cellar of account ${accountId}`,
+            `variable A of account ${accountId}`,
+            `variable B of account ${accountId}`,
+          ],
           msg: `credentials and secret values of 1 check, 1 proxy, 2 variables cannot be decrypted because ${NO_KEY[kind]} and restart the service; or send them again`,
         },
       ]);
       const withKey = sealing(box(OLD));
       await withKey.start();
       expect(withKey.logs.records()).toEqual([]);
+    });
+
+    it('that only an older key decrypts are named by the start until their owners write them again', async () => {
+      await stored(box(OLD));
+      const write = async (secrets: SecretBox): Promise<void> => {
+        const sealed = secrets.seal('its-secret', []);
+        await store().query(
+          `insert into variables (account_id, key, sealed_value, bytes, locked, secret)
+           select $1, own, $2::bytea, 1, false, true from unnest('{A,B}'::text[]) own
+           on conflict (account_id, key) do update set sealed_value = excluded.sealed_value`,
+          [accountId, sealed],
+        );
+        await store().query(
+          `insert into client_certificates (id, account_id, host, cert, sealed_key)
+           values ('one', $1, 'shop.test', 'PEM', $2::bytea)
+           on conflict (id) do update set sealed_key = excluded.sealed_key`,
+          [accountId, sealed],
+        );
+      };
+      await write(box(OLD));
+      const service = sealing(box(NEW, OLD));
+      await service.begin();
+      // Without the check and the proxy, which the service encrypts again by itself.
+      expect(service.logs.records()).toMatchObject([
+        {
+          level: 'warn',
+          variables: 2,
+          certificates: 1,
+          names: [
+            `client certificate shop.test of account ${accountId}`,
+            `variable A of account ${accountId}`,
+            `variable B of account ${accountId}`,
+          ],
+          msg: 'secret values of 2 variables, 1 client certificate are not encrypted with the first key of ENCRYPTION_KEY: write them again before you remove the key that encrypted them',
+        },
+      ]);
+      await write(box(NEW, OLD));
+      const next = sealing(box(NEW, OLD));
+      await next.begin();
+      expect(next.logs.records()).toEqual([]);
     });
 
     it('that are damaged are logged by the rewrite, since the start compares only the names of keys', async () => {

@@ -124,6 +124,8 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
   'root-cause/claims.sql.ts releasePending': 'asked for a model of another company alone',
   'root-cause/claims.sql.ts useModelOnce': 'asked for a model of another company alone',
   'secrets/sealing.sql.ts countSealed': 'asked once, before the service is there',
+  'secrets/sealing.sql.ts listSealedBy':
+    'asked once, before the service is there, and only for secrets of other keys',
   'secrets/sealing.sql.ts isOtherReplicaConnected': BESIDE_REQUESTS,
   'secrets/sealing.sql.ts listCredentialChecks': BESIDE_REQUESTS,
   'secrets/sealing.sql.ts listCredentialKeys': BESIDE_REQUESTS,
