@@ -230,6 +230,13 @@ describe('vedette service', () => {
       stderr:
         'vedette: no user has the email "bob@example.com": invite one with vedette user add EMAIL\n',
     });
+    const guessed = await runHere(['user', 'add', 'eve@example.com', '--account', 'Other'], {
+      ...env,
+      PUBLIC_URL: '',
+    });
+    expect(guessed.stdout).toMatch(
+      /^http:\/\/localhost:8080\/invitations\/.*\n.*\nThe address in the link is a guess, because PUBLIC_URL is not set: .*\n$/,
+    );
     const wrong = await runHere(['user', 'add', 'bob'], env);
     expect(wrong).toMatchObject({ code: 2, stderr: 'vedette: "bob" is not an email address\n' });
   }, 180_000);
