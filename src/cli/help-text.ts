@@ -213,7 +213,11 @@ reached, 130 or 143 interrupted.`,
   completion: `
 Put the line into the file that the shell runs at its start: ~/.bashrc, ~/.zshrc (after compinit),
 or ~/.config/fish/config.fish. bash needs release 4.4 or later.`,
-  service: '',
+  service: `
+If a PostgreSQL database is unavailable at the start, it waits and tries again every 1 to 30 s.
+
+Exit codes: 0 stopped by a signal, 2 wrong settings (also a port in use, or a database that refuses
+the user or does not exist), 70 a fault of Vedette.`,
   migrate: '',
   account: `
 With --output json it prints one object with id, name, created (false: the account existed), and key

@@ -82,12 +82,14 @@ function nothingStored(what: string): VedetteError {
 /**
  * Opens the configured database for `use`, and closes it.
  *
+ * @param signal ends an attempt to reach PostgreSQL at once
  * @throws VedetteError where it cannot be reached, or another process has its folder
  */
 export async function withStore<Result>(
   config: ServiceConfig,
   log: Logger,
   use: (store: Store) => Promise<Result>,
+  signal?: AbortSignal,
 ): Promise<Result> {
   const { databaseUrl, dataDir, poolSize, statementTimeoutMs, encryptionKeys } = config;
   const { databaseDirectUrl: directUrl } = config;
@@ -101,7 +103,7 @@ export async function withStore<Result>(
   try {
     const store = await openStore(
       { databaseUrl, directUrl, dataDir, poolSize, statementTimeoutMs, keyNames },
-      { clock: systemClock, log },
+      { clock: systemClock, log, ...(signal === undefined ? {} : { signal }) },
     );
     try {
       return await use(store);

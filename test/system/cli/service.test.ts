@@ -252,19 +252,27 @@ describe('vedette service', () => {
     expect(secret.stderr).not.toContain('hunter2');
   });
 
-  it.each([['service'], ['service', 'migrate']])(
-    'says in one line that the database is away: %s %s',
-    async (...args) => {
-      const env = { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/v' };
-      const ended = await runHere(
-        args.filter((arg) => arg !== undefined),
-        env,
-      );
-      expect(ended.code).toBe(2);
-      expect(ended.stderr).toMatch(
-        /^vedette: the service cannot start: the database cannot be reached: .+ DATABASE_URL is right, then start again\n$/,
-      );
-      expect(ended.stderr).not.toContain('hunter2');
+  const AWAY = { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/v' };
+
+  it('migrate says in one line that the database is away, and ends', async () => {
+    const ended = await runHere(['service', 'migrate'], AWAY);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(
+      /^vedette: the service cannot start: the database cannot be reached: .+ DATABASE_URL is right, then start again\n$/,
+    );
+    expect(ended.stderr).not.toContain('hunter2');
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'waits for its database until %s, and ends with 0',
+    async (signal) => {
+      const { child, ended, seen } = startCli(['service'], { ...AWAY, PORT: '0' });
+      await seen('stderr', /"level":"warn".*waits for its database.*DATABASE_URL is right/);
+      child.kill(signal);
+      const { code, stderr } = await ended;
+      expect(code).toBe(0);
+      expect(stderr.match(/waits for its database/g)).toHaveLength(1);
+      expect(stderr).not.toContain('hunter2');
     },
   );
 });
