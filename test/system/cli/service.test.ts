@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { runCli, runHere, startCli } from '../../support/agent/cli.ts';
 import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { copyEmptyDatabase, copyMigratedDatabase } from '../../support/database/new-database.ts';
+import { NOBODY } from '../../support/process/as-nobody.ts';
 import { openToAll, openToOthers } from '../../support/process/file-modes.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { askService } from '../../support/service/service-app.ts';
@@ -275,4 +276,27 @@ describe('vedette service', () => {
       expect(stderr).not.toContain('hunter2');
     },
   );
+
+  it
+    .runIf(process.geteuid?.() === 0)
+    .each([
+      [['user', 'add', 'ann@example.com']],
+      [['account', 'list']],
+      [['service', 'migrate']],
+      [['service']],
+    ])('refuses a database of another user to root before it writes: %j', async (args) => {
+    const data = makeTempFolder();
+    onTestFinished(() => data.remove());
+    copyEmptyDatabase(data.path);
+    const database = data.file('database');
+    chownSync(database, NOBODY, NOBODY);
+    const before = readdirSync(data.path, { recursive: true });
+    const ended = await runHere(args, { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error' });
+    expect(ended).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `vedette: the embedded database in ${data.path} belongs to user ${NOBODY}, who could no longer open it if root wrote to it: run the command as that user: setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups vedette ... (in a container: --user ${NOBODY}:${NOBODY}; under systemd: docker/README.md, "Commands under systemd")\n`,
+    });
+    expect(readdirSync(data.path, { recursive: true })).toEqual(before);
+  });
 });
