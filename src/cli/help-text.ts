@@ -213,32 +213,42 @@ reached, 130 or 143 interrupted.`,
   completion: `
 Put the line into the file that the shell runs at its start: ~/.bashrc, ~/.zshrc (after compinit),
 or ~/.config/fish/config.fish. bash needs release 4.4 or later.`,
-  service: '',
+  service: `
+If a PostgreSQL database is unavailable at the start, it waits and tries again every 1 to 30 s.
+
+Exit codes: 0 stopped by a signal, 2 wrong settings (also a port in use, or a database that refuses
+the user or does not exist), 70 a fault of Vedette.`,
   migrate: '',
   account: `
 With --output json it prints one object with id, name, created (false: the account existed), and key
 or, with --key-file, keyFile. Of an account that existed there is no key. A file that exists is
 never replaced: then no account is made. If the database is lost while it commits, the file stays,
 as the account may exist: see vedette account list.
-An embedded database (DATA_DIR) is open in one process: stop the service first.`,
+An embedded database (DATA_DIR) is open in one process: stop the service first, and run the command
+as the user to whom the database belongs.`,
   accountList: `
 In a file or pipe, a line has with tabs between them: id, name, numbers of checks (with heartbeats),
 users, private locations and API keys, time of the last result, time of creation. - is none.
-An embedded database (DATA_DIR) is open in one process: stop the service first.`,
+An embedded database (DATA_DIR) is open in one process: stop the service first, and run the command
+as the user to whom the database belongs.`,
   accountExport: `
 Fill in the secret values (REPLACE_ME) and make the private locations that the file names before you
 apply it. Entries are sorted by their ids: two exports without a change between them are equal.
-An embedded database (DATA_DIR) is open in one process: stop the service first.`,
+An embedded database (DATA_DIR) is open in one process: stop the service first, and run the command
+as the user to whom the database belongs.`,
   accountRemove: `
 Services on PostgreSQL may go on running; keys and sessions of the account work for 5 s at most.
-An embedded database (DATA_DIR) is open in one process: stop the service first.
+An embedded database (DATA_DIR) is open in one process: stop the service first, and run the command
+as the user to whom the database belongs.
 
 Exit codes: 0 deleted, 2 nothing was deleted: another name, no such account, or the database or the
 artifact store cannot be used; 130 or 143 interrupted: run it again.`,
   user: `
-An embedded database (DATA_DIR) is open in one process: stop the service first.`,
+An embedded database (DATA_DIR) is open in one process: stop the service first, and run the command
+as the user to whom the database belongs.`,
   resetPassword: `
-An embedded database (DATA_DIR) is open in one process: stop the service first.`,
+An embedded database (DATA_DIR) is open in one process: stop the service first, and run the command
+as the user to whom the database belongs.`,
   decrypt: `
 Exit codes: 0 done, also where nothing was encrypted, 2 no such database, a replica is connected, or
 no key decrypts some of them.`,

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { type Handbook, loadHandbook } from '../handbook/handbook.ts';
+import type { Plans } from '../model/account/plan.ts';
 import type { NotificationAttempt } from '../model/alerting/notification-attempt.ts';
 import { systemClock } from '../runtime/clock.ts';
 import type { StopSignals } from '../runtime/lifecycle.ts';
@@ -14,6 +15,7 @@ import { createLocationWake } from './agents/assignment/location-wake.ts';
 import { apiRoutes } from './api-routes.ts';
 import type { ServiceConfig } from './config.ts';
 import { createDatabaseClock } from './database/database-clock.ts';
+import { DatabaseWait } from './database/database-wait.ts';
 import { createListEpochs } from './database/lists/list-epochs.ts';
 import { migrate } from './database/migrate.ts';
 import type { Store } from './database/store.ts';
@@ -44,7 +46,7 @@ export interface ServiceParts {
 
 /**
  * The service's composition root: opens and migrates the database, and answers requests until
- * `stop.stopping` aborts.
+ * `stop.stopping` aborts. Waits for PostgreSQL if it is unavailable at the start.
  *
  * | state | entered by | readiness | requests |
  * |---|---|---|---|
@@ -60,8 +62,26 @@ export async function runService(parts: ServiceParts): Promise<void> {
   const plans = await loadPlans(config.plansFile);
   const handbook = await loadHandbook();
   await expectFreePort(config);
-  await withStore(config, log, async (store) => {
+  if (config.databaseUrl === null) return await run(parts, handbook, plans, null);
+  const wait = new DatabaseWait({ clock: systemClock, log, signal: parts.stop.stopping });
+  await wait.retry(() => run(parts, handbook, plans, wait));
+}
+
+/** @param wait to report to; null for the embedded database */
+async function run(
+  parts: ServiceParts,
+  handbook: Handbook,
+  plans: Plans,
+  wait: DatabaseWait | null,
+): Promise<void> {
+  const { config, log, stop } = parts;
+  const onListening: ServiceParts['onListening'] = (port, links) => {
+    wait?.started();
+    parts.onListening(port, links);
+  };
+  const use = async (store: Store): Promise<void> => {
     await migrate(store, log);
+    wait?.answered();
     const epochs = createListEpochs({ store, clock: systemClock, log });
     await epochs.renew();
     await openFirstAccount(store, config, log);
@@ -101,14 +121,15 @@ export async function runService(parts: ServiceParts): Promise<void> {
       sealing.maintain(ended.signal),
     ]);
     try {
-      await serve({ ...parts, listensAt }, store, features, handbook);
+      await serve({ ...parts, onListening, listensAt }, store, features, handbook);
     } finally {
       ended.abort();
       await work;
       await wake.close();
       await contents.close();
     }
-  });
+  };
+  await withStore(config, log, use, stop.stopping);
 }
 
 /** Answers requests until `stop.stopping` aborts. */

@@ -1,6 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
@@ -10,6 +19,7 @@ import { openStore } from '../../src/service/database/open-store.ts';
 import type { Store } from '../../src/service/database/store.ts';
 import { silentLog, storeConfig } from '../support/database/databases.ts';
 import { captureLog } from '../support/log-capture.ts';
+import { asNobody, NOBODY } from '../support/process/as-nobody.ts';
 import { openToOthers } from '../support/process/file-modes.ts';
 import { makeTempFolder } from '../support/process/temp-folder.ts';
 
@@ -187,6 +197,29 @@ it('a database of another release is refused in one line', async () => {
   writeFileSync(file, version);
   await (await open(folder)).close();
 });
+
+it.runIf(process.geteuid?.() === 0)(
+  'a database with a file of root is refused to its user in one line that names the file',
+  async () => {
+    const folder = startedFolder('with-file-of-root');
+    chmodSync(temp.path, 0o755);
+    const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    for (const path of [folder, ...files.map((name) => join(folder, name))]) {
+      chownSync(path, NOBODY, NOBODY);
+    }
+    const file = join(folder, 'database/global/pg_control');
+    chownSync(file, 0, 0);
+    chmodSync(file, 0o600);
+    const error: unknown = await asNobody(() => open(folder)).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ kind: 'environment', code: 'STORE_FOLDER_UNREADABLE' });
+    expect(String(error)).toContain(
+      `because user ${NOBODY} may not open ${file}, which belongs to user 0`,
+    );
+    expect(String(error)).not.toContain('\n');
+    chownSync(file, NOBODY, NOBODY);
+    await asNobody(async () => (await open(folder)).close());
+  },
+);
 
 it('sockets and timers are served while many statements wait', async () => {
   const store = await openStore(storeConfig(), { clock: systemClock, log: silentLog() });

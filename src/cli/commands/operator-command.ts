@@ -22,12 +22,10 @@ export async function addUserCommand(
   given: Parameters<typeof inviteUserToService>[1],
   terminal: Terminal,
 ): Promise<number> {
-  const { url, accountName, expiresAt } = await inviteUserToService(
-    prepareService(terminal),
-    given,
-  );
+  const prepared = prepareService(terminal);
+  const { url, accountName, expiresAt } = await inviteUserToService(prepared, given);
   terminal.stdout.write(
-    `${url}\nInvites ${given.email} to ${terminalSafe(accountName, MAX_NAME_CHARS)} with the role ${given.role}. The link works once, until ${expiresAt.toISOString()}.\n`,
+    `${url}\nInvites ${given.email} to ${terminalSafe(accountName, MAX_NAME_CHARS)} with the role ${given.role}. The link works once, until ${expiresAt.toISOString()}.\n${guessNote(prepared)}`,
   );
   return EXIT.ok;
 }
@@ -38,9 +36,16 @@ export async function addUserCommand(
  * @throws VedetteError where a variable or the database is unusable, or no user has the email
  */
 export async function resetPasswordCommand(email: string, terminal: Terminal): Promise<number> {
-  const { url, expiresAt } = await resetPasswordInService(prepareService(terminal), email);
+  const prepared = prepareService(terminal);
+  const { url, expiresAt } = await resetPasswordInService(prepared, email);
   terminal.stdout.write(
-    `${url}\nLets ${email} choose a new password. The link works once, until ${expiresAt.toISOString()}.\n`,
+    `${url}\nLets ${email} choose a new password. The link works once, until ${expiresAt.toISOString()}.\n${guessNote(prepared)}`,
   );
   return EXIT.ok;
+}
+
+/** Says that the address of a link is a guess; empty if PUBLIC_URL is set. */
+function guessNote({ config }: ReturnType<typeof prepareService>): string {
+  if (config.publicUrl !== null) return '';
+  return 'The address in the link is a guess, because PUBLIC_URL is not set: set it to the address at which users reach the service.\n';
 }

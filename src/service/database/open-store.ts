@@ -19,30 +19,39 @@ export interface StoreConfig {
   readonly keyNames?: readonly string[];
 }
 
+interface StoreDeps {
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Ends an attempt to reach PostgreSQL at once. Default: never aborts. */
+  readonly signal?: AbortSignal;
+}
+
 /**
  * Opens the database, and checks that it answers.
  *
  * @throws VedetteError `config` for a URL that is none, `environment` for a folder in use or not
  *   usable; StoreError `unavailable` where the server does not answer
  */
-export async function openStore(
-  config: StoreConfig,
-  deps: { readonly clock: Clock; readonly log: Logger },
-): Promise<Store> {
+export async function openStore(config: StoreConfig, deps: StoreDeps): Promise<Store> {
   const { databaseUrl, dataDir, ...options } = config;
+  const { signal, ...parts } = deps;
   if (databaseUrl === null) {
     // Loaded on demand: 10 MB of code that a service with PostgreSQL never needs.
     loadSequentially(import.meta.url, './pglite/pglite.js');
     const { openPglite } = await import('./pglite/pglite.ts');
-    return openPglite(dataDir, deps);
+    return openPglite(dataDir, parts);
   }
-  const store = new PostgresStore({ databaseUrl, ...options, ...deps });
+  const store = new PostgresStore({ databaseUrl, ...options, ...parts });
+  const disconnect = (): void => store.disconnect();
+  signal?.addEventListener('abort', disconnect, { once: true });
   try {
     await ping(store);
     return store;
   } catch (error) {
     await store.close();
     throw error;
+  } finally {
+    signal?.removeEventListener('abort', disconnect);
   }
 }
 

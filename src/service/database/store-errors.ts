@@ -78,6 +78,8 @@ interface Meaning {
 
 const OWN_FAULT: Meaning = { kind: 'internal', code: 'STORE_STATEMENT' };
 const CONNECTION: Meaning = { kind: 'unavailable', code: 'STORE_CONNECTION', broken: true };
+/** By the settings of DATABASE_URL: user, password, database, TLS. */
+const REFUSED: Meaning = { kind: 'unavailable', code: 'STORE_REFUSED', broken: true };
 
 /** Keyed by SQLSTATE or by its class, the first two characters. */
 const MEANINGS: Readonly<Record<string, Meaning>> = {
@@ -91,8 +93,8 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
   '25006': { kind: 'unavailable', code: 'STORE_READ_ONLY', broken: true },
   '25P03': CONNECTION,
   '25P04': CONNECTION,
-  '28': { kind: 'unavailable', code: 'STORE_REFUSED', broken: true },
-  '3D': { kind: 'unavailable', code: 'STORE_REFUSED', broken: true },
+  '28': REFUSED,
+  '3D': REFUSED,
   '40': { kind: 'unavailable', code: 'STORE_ROLLED_BACK' },
   '40001': { kind: 'unavailable', code: 'STORE_SERIALIZATION' },
   '40P01': { kind: 'unavailable', code: 'STORE_DEADLOCK' },
@@ -107,6 +109,18 @@ const MEANINGS: Readonly<Record<string, Meaning>> = {
 
 /** For a row outside every partition, the server reports a violated check without a name. */
 const NO_PARTITION: Meaning = { kind: 'internal', code: 'STORE_NO_PARTITION' };
+
+/** Errors of OpenSSL and Node about the server's certificate. A date does not count: the clock may still be wrong. */
+const UNTRUSTED: ReadonlySet<string | null> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+]);
+/** Messages of pg, which have no code: a missing password, and TLS that the server does not have. */
+const SETTINGS_OF_PG = /^SASL: |does not support SSL connections/;
 
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 
@@ -129,7 +143,8 @@ export function classifyError(thrown: unknown): Judged {
     }
     const words = message === '' ? (systemCodeOf(thrown) ?? 'no answer') : message;
     const text = `the database cannot be reached: ${words}`;
-    return { error: new StoreError('unavailable', 'STORE_CONNECTION', text), broken: true };
+    const { kind, code } = isSetting(thrown, message) ? REFUSED : CONNECTION;
+    return { error: new StoreError(kind, code, text), broken: true };
   }
   const constraint = textOf(thrown, 'constraint');
   const meaning = meaningOf(sqlState, constraint);
@@ -151,6 +166,11 @@ export function refusesWrites(thrown: unknown): thrown is StoreError {
 function meaningOf(sqlState: string, constraint: string | undefined): Meaning {
   if (sqlState === '23514' && constraint === undefined) return NO_PARTITION;
   return MEANINGS[sqlState] ?? MEANINGS[sqlState.slice(0, 2)] ?? OWN_FAULT;
+}
+
+/** Whether a connection failed because of a setting of DATABASE_URL. */
+function isSetting(thrown: unknown, message: string): boolean {
+  return UNTRUSTED.has(systemCodeOf(thrown)) || SETTINGS_OF_PG.test(message);
 }
 
 /** Node's own error codes have other lengths, or (EPIPE) no severity. */

@@ -7,6 +7,7 @@ import type { ServiceConfig } from '../config.ts';
 import { isMigrated, requireMigrated } from '../database/migrate.ts';
 import { openStore } from '../database/open-store.ts';
 import { hasDatabase } from '../database/pglite/data-folder.ts';
+import { requireOwner } from '../database/pglite/folder-owner.ts';
 import type { Store } from '../database/store.ts';
 import { StoreError } from '../database/store-errors.ts';
 
@@ -54,13 +55,15 @@ export async function withExistingStore<Result>(
 /**
  * Requires an existing database in DATA_DIR: opening it would otherwise create one.
  *
- * @throws VedetteError if DATA_DIR is set and contains no database
+ * @throws VedetteError if DATA_DIR is set and contains no database, or one of another user
  */
 export function requireDatabaseInFolder({
   databaseUrl,
   dataDir,
 }: Pick<ServiceConfig, 'databaseUrl' | 'dataDir'>): void {
-  if (databaseUrl !== null || dataDir === null || hasDatabase(dataDir)) return;
+  if (databaseUrl !== null || dataDir === null) return;
+  requireOwner(dataDir);
+  if (hasDatabase(dataDir)) return;
   throw nothingStored(`DATA_DIR is ${JSON.stringify(dataDir)}, where there is no database`);
 }
 
@@ -82,12 +85,15 @@ function nothingStored(what: string): VedetteError {
 /**
  * Opens the configured database for `use`, and closes it.
  *
- * @throws VedetteError where it cannot be reached, or another process has its folder
+ * @param signal ends an attempt to reach PostgreSQL at once
+ * @throws VedetteError where it cannot be reached, another process has its folder, or this is root and the folder
+ *   belongs to another user
  */
 export async function withStore<Result>(
   config: ServiceConfig,
   log: Logger,
   use: (store: Store) => Promise<Result>,
+  signal?: AbortSignal,
 ): Promise<Result> {
   const { databaseUrl, dataDir, poolSize, statementTimeoutMs, encryptionKeys } = config;
   const { databaseDirectUrl: directUrl } = config;
@@ -97,11 +103,12 @@ export async function withStore<Result>(
       'neither DATABASE_URL nor DATA_DIR is set: all data is in memory and gone with the process',
     );
   }
+  if (databaseUrl === null && dataDir !== null) requireOwner(dataDir);
   if (dataDir !== null) await restrictDataFolder(dataDir, DATA_NAMES, log);
   try {
     const store = await openStore(
       { databaseUrl, directUrl, dataDir, poolSize, statementTimeoutMs, keyNames },
-      { clock: systemClock, log },
+      { clock: systemClock, log, ...(signal === undefined ? {} : { signal }) },
     );
     try {
       return await use(store);

@@ -1,9 +1,10 @@
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runProgram } from '../../../src/cli/program.ts';
 import { runCli, runHere, startCli } from '../../support/agent/cli.ts';
 import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { copyEmptyDatabase, copyMigratedDatabase } from '../../support/database/new-database.ts';
+import { NOBODY } from '../../support/process/as-nobody.ts';
 import { openToAll, openToOthers } from '../../support/process/file-modes.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { askService } from '../../support/service/service-app.ts';
@@ -230,6 +231,13 @@ describe('vedette service', () => {
       stderr:
         'vedette: no user has the email "bob@example.com": invite one with vedette user add EMAIL\n',
     });
+    const guessed = await runHere(['user', 'add', 'eve@example.com', '--account', 'Other'], {
+      ...env,
+      PUBLIC_URL: '',
+    });
+    expect(guessed.stdout).toMatch(
+      /^http:\/\/localhost:8080\/invitations\/.*\n.*\nThe address in the link is a guess, because PUBLIC_URL is not set: .*\n$/,
+    );
     const wrong = await runHere(['user', 'add', 'bob'], env);
     expect(wrong).toMatchObject({ code: 2, stderr: 'vedette: "bob" is not an email address\n' });
   }, 180_000);
@@ -245,19 +253,50 @@ describe('vedette service', () => {
     expect(secret.stderr).not.toContain('hunter2');
   });
 
-  it.each([['service'], ['service', 'migrate']])(
-    'says in one line that the database is away: %s %s',
-    async (...args) => {
-      const env = { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/v' };
-      const ended = await runHere(
-        args.filter((arg) => arg !== undefined),
-        env,
-      );
-      expect(ended.code).toBe(2);
-      expect(ended.stderr).toMatch(
-        /^vedette: the service cannot start: the database cannot be reached: .+ DATABASE_URL is right, then start again\n$/,
-      );
-      expect(ended.stderr).not.toContain('hunter2');
+  const AWAY = { DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/v' };
+
+  it('migrate says in one line that the database is away, and ends', async () => {
+    const ended = await runHere(['service', 'migrate'], AWAY);
+    expect(ended.code).toBe(2);
+    expect(ended.stderr).toMatch(
+      /^vedette: the service cannot start: the database cannot be reached: .+ DATABASE_URL is right, then start again\n$/,
+    );
+    expect(ended.stderr).not.toContain('hunter2');
+  });
+
+  it.each(['SIGTERM', 'SIGINT'] as const)(
+    'waits for its database until %s, and ends with 0',
+    async (signal) => {
+      const { child, ended, seen } = startCli(['service'], { ...AWAY, PORT: '0' });
+      await seen('stderr', /"level":"warn".*waits for its database.*DATABASE_URL is right/);
+      child.kill(signal);
+      const { code, stderr } = await ended;
+      expect(code).toBe(0);
+      expect(stderr.match(/waits for its database/g)).toHaveLength(1);
+      expect(stderr).not.toContain('hunter2');
     },
   );
+
+  it
+    .runIf(process.geteuid?.() === 0)
+    .each([
+      [['user', 'add', 'ann@example.com']],
+      [['account', 'list']],
+      [['service', 'migrate']],
+      [['service']],
+    ])('refuses a database of another user to root before it writes: %j', async (args) => {
+    const data = makeTempFolder();
+    onTestFinished(() => data.remove());
+    copyEmptyDatabase(data.path);
+    const database = data.file('database');
+    chownSync(database, NOBODY, NOBODY);
+    const before = readdirSync(data.path, { recursive: true });
+    const ended = await runHere(args, { DATA_DIR: data.path, PORT: '0', LOG_LEVEL: 'error' });
+    expect(ended).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `vedette: the embedded database in ${data.path} belongs to user ${NOBODY}, who could no longer open it if root wrote to it: run the command as that user: setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups vedette ... (in a container: --user ${NOBODY}:${NOBODY}; under systemd: docker/README.md, "Commands under systemd")\n`,
+    });
+    expect(readdirSync(data.path, { recursive: true })).toEqual(before);
+  });
 });

@@ -23,6 +23,7 @@ import {
 } from '../transactions.ts';
 import { encodeParam, PARSERS } from '../values.ts';
 import { type DataFolder, openDataFolder, unusable } from './data-folder.ts';
+import { forbiddenEntry } from './folder-owner.ts';
 import { readTemplate } from './template.ts';
 
 interface PgliteParts {
@@ -77,11 +78,15 @@ async function openExisting(
     return new PgliteStore(db, deps, data);
   } catch (error) {
     data.release();
-    const why = messageOf(error).replaceAll(/\s+/g, ' ');
+    const forbidden = forbiddenEntry(data.database);
+    const why =
+      forbidden === null
+        ? `maybe because another release made it: ${messageOf(error).replaceAll(/\s+/g, ' ')}`
+        : `because user ${process.geteuid?.() ?? 'of this process'} may not open ${forbidden}: a command ran as another user; make the user of the service the owner of all files again (chown -R)`;
     throw new VedetteError(
       'environment',
       'STORE_FOLDER_UNREADABLE',
-      `the embedded database in ${folder} cannot be opened, maybe because another release made it: ${why}`,
+      `the embedded database in ${folder} cannot be opened, ${why}`,
     );
   }
 }

@@ -110,6 +110,11 @@ export class PostgresStore implements Store {
     });
   }
 
+  /** Ends all connections at once, also those that are being established: their statements fail. */
+  disconnect(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -126,7 +131,7 @@ export class PostgresStore implements Store {
     const wasLate = await Promise.race([end, isLate]).finally(() => done.abort());
     if (!wasLate) return;
     // A connection to a server that no longer answers never closes by itself.
-    for (const socket of this.#sockets) socket.destroy();
+    this.disconnect();
     this.#options.log.warn('the database was still in use when it was closed');
   }
 

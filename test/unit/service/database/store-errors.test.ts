@@ -49,6 +49,16 @@ describe('classifyError', () => {
     expect(judged.broken).toBe(true);
   });
 
+  it.each([
+    ['self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+    ['The server does not support SSL connections', undefined],
+    ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', undefined],
+  ])('takes "%s" as a wrong setting', (message, code) => {
+    const judged = classifyError(Object.assign(new Error(message), { code }));
+    expect(judged.error).toMatchObject({ kind: 'unavailable', code: 'STORE_REFUSED' });
+    expect(judged.broken).toBe(true);
+  });
+
   it('treats a wrong use of a driver as an internal error', () => {
     expect(classifyError(new TypeError('not a function')).error).toMatchObject({
       kind: 'internal',
