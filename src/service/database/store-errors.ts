@@ -78,7 +78,7 @@ interface Meaning {
 
 const OWN_FAULT: Meaning = { kind: 'internal', code: 'STORE_STATEMENT' };
 const CONNECTION: Meaning = { kind: 'unavailable', code: 'STORE_CONNECTION', broken: true };
-/** By the settings of DATABASE_URL: user, password, database, TLS. */
+/** By the settings of DATABASE_URL: user, password, database, certificate. */
 const REFUSED: Meaning = { kind: 'unavailable', code: 'STORE_REFUSED', broken: true };
 
 /** Keyed by SQLSTATE or by its class, the first two characters. */
@@ -119,9 +119,6 @@ const UNTRUSTED: ReadonlySet<string | null> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ]);
-/** Messages of pg, which have no code: a missing password, and TLS that the server does not have. */
-const SETTINGS_OF_PG = /^SASL: |does not support SSL connections/;
-
 const SQL_STATE = /^[0-9A-Z]{5}$/;
 
 interface Judged {
@@ -143,7 +140,7 @@ export function classifyError(thrown: unknown): Judged {
     }
     const words = message === '' ? (systemCodeOf(thrown) ?? 'no answer') : message;
     const text = `the database cannot be reached: ${words}`;
-    const { kind, code } = isSetting(thrown, message) ? REFUSED : CONNECTION;
+    const { kind, code } = UNTRUSTED.has(systemCodeOf(thrown)) ? REFUSED : CONNECTION;
     return { error: new StoreError(kind, code, text), broken: true };
   }
   const constraint = textOf(thrown, 'constraint');
@@ -166,11 +163,6 @@ export function refusesWrites(thrown: unknown): thrown is StoreError {
 function meaningOf(sqlState: string, constraint: string | undefined): Meaning {
   if (sqlState === '23514' && constraint === undefined) return NO_PARTITION;
   return MEANINGS[sqlState] ?? MEANINGS[sqlState.slice(0, 2)] ?? OWN_FAULT;
-}
-
-/** Whether a connection failed because of a setting of DATABASE_URL. */
-function isSetting(thrown: unknown, message: string): boolean {
-  return UNTRUSTED.has(systemCodeOf(thrown)) || SETTINGS_OF_PG.test(message);
 }
 
 /** Node's own error codes have other lengths, or (EPIPE) no severity. */

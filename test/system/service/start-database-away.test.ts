@@ -37,19 +37,14 @@ it('a service with a wrong password ends with 2, without waiting', async () => {
   writeFileSync(rules, 'host all all 127.0.0.1/32 scram-sha-256\n');
   chmodSync(rules, 0o644);
   const { port } = await newServer({ hba_file: rules });
-  for (const [user, why] of [
-    ['test:wrong', 'password authentication failed'],
-    ['test', 'SASL: '],
-  ] as const) {
-    const { code, stderr } = await runCli(
-      ['service'],
-      envOf(`postgres://${user}@127.0.0.1:${port}/postgres`),
-    );
-    expect(code).toBe(2);
-    expect(stderr).toContain('the service cannot start: ');
-    expect(stderr).toContain(why);
-    expect(stderr).not.toContain('waits for its database');
-  }
+  const { code, stderr } = await runCli(
+    ['service'],
+    envOf(`postgres://test:wrong@127.0.0.1:${port}/postgres`),
+  );
+  expect(code).toBe(2);
+  expect(stderr).toContain('the service cannot start: ');
+  expect(stderr).toContain('password authentication failed');
+  expect(stderr).not.toContain('waits for its database');
 });
 
 it('a service whose database does not exist ends with 2, without waiting', async () => {

@@ -1,4 +1,5 @@
-import { closeSync, lstatSync, openSync, readdirSync, type Stats } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, lstatSync, openSync, readdirSync, rmSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { VedetteError } from '../../../runtime/errors.ts';
 
@@ -6,8 +7,9 @@ import { VedetteError } from '../../../runtime/errors.ts';
 const MAX_ENTRIES = 100_000;
 
 /**
- * Refuses an existing database of another user to root, before anything is written: that user could not open the
- * files that root would create. Other users have no access anyway.
+ * Refuses an existing database of another user to root, before the database is written: that user could not open the
+ * files that root would create. Other users have no access anyway. On a mount that gives all files one owner, such as
+ * NFS with `root_squash`, root's files belong to that user, too.
  *
  * @param folder the folder that contains the database
  * @throws VedetteError `permission`, one line
@@ -18,6 +20,7 @@ export function requireOwner(folder: string): void {
   const found = statOf(join(folder, 'database'));
   if (found === null || found.uid === 0) return;
   const { uid, gid } = found;
+  if (ownerOfNewFile(folder) === uid) return;
   throw new VedetteError(
     'permission',
     'STORE_FOLDER_OF_OTHER_USER',
@@ -38,6 +41,19 @@ export function forbiddenEntry(database: string): string | null {
     for (const name of names) paths.push(join(path, name));
   }
   return null;
+}
+
+/** The user to whom a file belongs that this process creates in the folder; null if it cannot create one. */
+function ownerOfNewFile(folder: string): number | null {
+  const path = join(folder, `.owner-${randomUUID()}`);
+  try {
+    closeSync(openSync(path, 'wx', 0o600));
+    return statOf(path)?.uid ?? null;
+  } catch {
+    return null;
+  } finally {
+    rmSync(path, { force: true });
+  }
 }
 
 /** null if it is missing or a folder above it may not be entered. A link counts as itself. */

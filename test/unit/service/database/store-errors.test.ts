@@ -49,12 +49,11 @@ describe('classifyError', () => {
     expect(judged.broken).toBe(true);
   });
 
-  it.each([
-    ['self-signed certificate', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
-    ['The server does not support SSL connections', undefined],
-    ['SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string', undefined],
-  ])('takes "%s" as a wrong setting', (message, code) => {
-    const judged = classifyError(Object.assign(new Error(message), { code }));
+  it('takes an untrusted certificate as a wrong setting', () => {
+    const thrown = Object.assign(new Error('self-signed certificate'), {
+      code: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+    });
+    const judged = classifyError(thrown);
     expect(judged.error).toMatchObject({ kind: 'unavailable', code: 'STORE_REFUSED' });
     expect(judged.broken).toBe(true);
   });
