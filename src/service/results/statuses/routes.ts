@@ -7,6 +7,10 @@ import {
   acknowledgement,
   presentAcknowledgement,
 } from '../../alerts/acknowledgements/shown-acknowledgement.ts';
+import {
+  heartbeatOfStatusSchema,
+  presentHeartbeatOfStatus,
+} from '../../heartbeats/heartbeat-of-status.ts';
 import { callerOf } from '../../http/access/authentication.ts';
 import { READ } from '../../http/access/route-roles.ts';
 import {
@@ -90,18 +94,7 @@ const status = z.strictObject({
     .nullable()
     .describe('The error of the last run that failed; null if none failed.'),
   sslDaysRemaining: z.number().nullable().describe('As of the last run that saw a certificate.'),
-  heartbeat: z
-    .strictObject({
-      periodSeconds: z.number().describe('The time between expected pings.'),
-      graceSeconds: z.number().describe('How late a ping may be.'),
-      lastPingAt: z.iso.datetime().nullable().describe('null before the first ping.'),
-      failsAt: z.iso
-        .datetime()
-        .nullable()
-        .describe(
-          'When it fails if no ping comes. null while nothing is due: before the first ping, while it fails, and while it is not activated.',
-        ),
-    })
+  heartbeat: heartbeatOfStatusSchema
     .nullable()
     .describe('null for checks of other types.'),
   cells: z
@@ -235,24 +228,11 @@ function presentStatus(view: StatusView): z.output<typeof status> {
       lastErrorAt === null
         ? null
         : { code, message, location: location ?? '', at: lastErrorAt.toISOString() },
-    heartbeat: heartbeat === null ? null : presentHeartbeat(heartbeat),
+    heartbeat: heartbeat === null ? null : presentHeartbeatOfStatus(heartbeat),
     ...(cells === null ? {} : { cells: presentCells(cells) }),
     ...(createdAt === null ? {} : { created_at: createdAt.toISOString().slice(0, 10) }),
     updated_at: updatedAt?.toISOString() ?? null,
   };
-}
-
-function presentHeartbeat({
-  periodSeconds,
-  graceSeconds,
-  lastPingMs,
-  dueMs,
-}: NonNullable<StatusView['heartbeat']>) {
-  return { periodSeconds, graceSeconds, lastPingAt: isoOf(lastPingMs), failsAt: isoOf(dueMs) };
-}
-
-function isoOf(epochMs: number | null): string | null {
-  return epochMs === null ? null : new Date(epochMs).toISOString();
 }
 
 /** Presents cells as one list per count, which takes a fifth of the bytes of one object per cell. */
