@@ -167,7 +167,7 @@ another.
 With --wait each run is printed when it has ended, and one that did not pass with what to try. A
 signal ends the waiting, not the runs. Where stdout is no terminal, each run is one line, without
 colours, its fields separated by tabs: ending, check, location, response time in milliseconds, error
-code, words, id of the run.
+code, words, id of the run, what to try.
 
 Exit codes: 0 requested, with --wait all passed (degraded counts as passed), 1 a run was refused, or
 with --wait failed, could not be judged or was not made, 2 bad arguments or key, no such group or

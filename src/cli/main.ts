@@ -15,6 +15,7 @@ const terminal: Terminal = {
   stderr,
   input: () => process.stdin,
   env,
+  script: process.argv[1],
   signals: process,
   clock: systemClock,
 };

@@ -3,6 +3,7 @@ import { FileProblemsError } from '../agent/source/common/file-problem.ts';
 import { messageOf, systemCodeOf, VedetteError } from '../runtime/errors.ts';
 import { descriptorLimit } from '../runtime/process/descriptors.ts';
 import { terminalSafe } from './print/terminal-safe.ts';
+import { startedAs } from './started-as.ts';
 import { EXIT, type Terminal } from './terminal.ts';
 
 const MAX_LINE_CHARS = 2000;
@@ -10,12 +11,15 @@ const MAX_LINE_CHARS = 2000;
 const ENOUGH_DESCRIPTORS = 512;
 
 /** Prints the error that ended the program as one line, and returns its exit code. */
-export function reportError(thrown: unknown, { stderr, env }: Terminal): number {
+export function reportError(thrown: unknown, terminal: Terminal): number {
+  const { stderr, env } = terminal;
   if (thrown instanceof CommanderError && thrown.exitCode === 0) return EXIT.ok;
   // Commander has already printed the help.
   if (thrown instanceof CommanderError && thrown.code === 'commander.help') return EXIT.unusable;
   const isInternal = isOurFault(thrown);
-  const line = isInternal ? `internal error: ${messageOf(thrown)}; please report it` : text(thrown);
+  const line = isInternal
+    ? `internal error: ${messageOf(thrown)}; please report it`
+    : text(thrown, startedAs(terminal));
   stderr.write(`vedette: ${terminalSafe(line, MAX_LINE_CHARS)}\n`);
   const level = (env.LOG_LEVEL ?? '').trim().toLowerCase();
   if ((level === 'debug' || level === 'trace') && thrown instanceof Error) {
@@ -37,7 +41,8 @@ function isShortOfDescriptors(thrown: unknown): boolean {
   return !(thrown instanceof VedetteError) && systemCodeOf(thrown) === 'EMFILE';
 }
 
-function text(thrown: unknown): string {
+/** @param program the beginning of commands */
+function text(thrown: unknown, program: string): string {
   const message = messageOf(thrown);
   if (isShortOfDescriptors(thrown)) {
     const limit = descriptorLimit() ?? 'unknown';
@@ -48,8 +53,8 @@ function text(thrown: unknown): string {
       .replace(/^error: /, '')
       .replace(/\s+/g, ' ')
       .replace(/\.$/, '');
-    return `${oneLine}; see vedette --help`;
+    return `${oneLine}; see ${program} --help`;
   }
   const isLong = thrown instanceof FileProblemsError && thrown.problems.length > 1;
-  return isLong ? `${message}; to see them all: vedette validate ${thrown.file}` : message;
+  return isLong ? `${message}; to see them all: ${program} validate ${thrown.file}` : message;
 }

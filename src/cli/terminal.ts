@@ -18,6 +18,8 @@ export interface Terminal {
   /** Opens stdin, for commands that ask questions. Default: no questions can be asked. */
   readonly input?: () => TerminalInput;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The absolute path by which the program was started, which may be a link: see `startedAs`. */
+  readonly script?: string | undefined;
   /** Emits SIGINT, SIGTERM, uncaughtException and unhandledRejection. */
   readonly signals: EventEmitter;
   readonly clock: Clock;

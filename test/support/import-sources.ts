@@ -28,7 +28,7 @@ export function imported(
 ) {
   const files = Object.entries(texts).map(([name, text]) => parseSourceText(text, name));
   const draft = importFiles(files, { format: null, probeModules });
-  const text = checkFileText(draft);
+  const text = checkFileText(draft, 'imported');
   return {
     text,
     value: parse(text) as unknown,

@@ -43,7 +43,8 @@ it('npm start prints passing results of the sample and saves them, and Ctrl-C st
   const verdicts = text.split('\n').filter((line) => SAMPLE.some((name) => line.includes(name)));
   expect(verdicts.filter((line) => !line.includes('PASS'))).toEqual([]);
 
-  // The command that the greeting suggests.
+  // The commands that the greeting suggests.
+  expect(text).toMatch(/ API_KEY=vk_\w+ npx vedette status\n/);
   const [, key = '', port = '', path = ''] =
     /curl -H 'Authorization: Bearer (vk_\w+)' http:\/\/127\.0\.0\.1:(\d+)(\/\S+)/.exec(text) ?? [];
   const ask = async (what: string) => (await askService(Number(port), what, { key })).json;

@@ -4,6 +4,7 @@ import { addAccountToService } from '../../service/operator/database-commands.ts
 import { prepareService } from '../commands/service-command.ts';
 import { KeyFile, keyFileError } from '../key-file.ts';
 import type { OutputFormat } from '../print/output-format.ts';
+import { startedAs } from '../started-as.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 
 export interface AddAccountFlags {
@@ -47,7 +48,7 @@ export async function addAccountCommand(
   const { accountId, key } = await addAccountToService(parts, name, options).catch(
     (thrown: unknown) => {
       const isUnknown = thrown instanceof VedetteError && thrown.code === ACCOUNT_UNKNOWN;
-      throw isUnknown ? withNextStep(thrown, keyFile) : thrown;
+      throw isUnknown ? withNextStep(thrown, keyFile, startedAs(terminal)) : thrown;
     },
   );
   const shownKey = key === null || keyFile !== undefined ? {} : { key };
@@ -71,12 +72,20 @@ export async function addAccountCommand(
   return EXIT.ok;
 }
 
-/** The account may exist: so its key is kept, and the person has to look. */
-function withNextStep(unknown: VedetteError, keyFile: string | undefined): VedetteError {
+/**
+ * The account may exist: so its key is kept, and the person has to look.
+ *
+ * @param program the beginning of commands
+ */
+function withNextStep(
+  unknown: VedetteError,
+  keyFile: string | undefined,
+  program: string,
+): VedetteError {
   const next =
     keyFile === undefined
-      ? 'if it does, its key is lost: remove the account (vedette account remove ID) and add it again'
+      ? `if it does, its key is lost: remove the account (${program} account remove ID) and add it again`
       : `if it does, its key is in ${keyFile}; if not, remove the file and add the account again`;
-  const message = `${unknown.message}; vedette account list shows whether it exists: ${next}`;
+  const message = `${unknown.message}; ${program} account list shows whether it exists: ${next}`;
   return new VedetteError(unknown.kind, unknown.code, message, { cause: unknown });
 }

@@ -21,6 +21,7 @@ import {
   totalsText,
 } from './plan-text.ts';
 import { refusalLines, warningLines } from './refusal-lines.ts';
+import { takeoverWarning } from './takeovers.ts';
 import { hasChanges, noChanges, type WriteOptions, writePlan } from './write-plan.ts';
 
 export interface ApplyOptions {
@@ -93,6 +94,8 @@ export async function applyCommand(
     } as const;
     const plan = await makePlan(wanted, client, signal);
     stdout.write(planText(plan, paletteFor(wantsColour(stdout, env))));
+    const takeover = takeoverWarning(file, fileName, plan);
+    if (takeover !== null) stderr.write(`vedette: ${takeover}\n`);
     if (options.dryRun) {
       const refusals = [
         ...plan.refusals,

@@ -7,6 +7,7 @@ import { writeNewFile } from '../write-new-file.ts';
 import { checkFileText } from './common/check-file-text.ts';
 import type { Draft } from './common/draft.ts';
 import { readSourceFile, type SourceFile } from './common/source-file.ts';
+import { importedFileName } from './file-name.ts';
 import { importFiles } from './import-files.ts';
 import type { ImportFormat } from './import-formats.ts';
 
@@ -54,7 +55,7 @@ export async function importCommand(
     const message = `${names.join(', ')}: nothing in it can become a check, so no file is written`;
     throw new VedetteError('input', 'IMPORT_EMPTY', message);
   }
-  const text = checkFileText(draft);
+  const text = checkFileText(draft, importedFileName(output, files));
   if (output === null) stdout.write(text);
   else {
     const another = 'choose another name for --output';

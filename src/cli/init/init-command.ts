@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { VedetteError } from '../../runtime/errors.ts';
 import { canAsk } from '../ask.ts';
 import { terminalSafe } from '../print/terminal-safe.ts';
+import { startedAs } from '../started-as.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { writeNewFile } from '../write-new-file.ts';
 import { schemaServiceIn } from './environment.ts';
@@ -58,7 +59,7 @@ export async function initCommand(
   const text = firstFileText({ file, target, everyMinutes: Number(every), email, schema });
   const { force } = options;
   await writeNewFile(file, text, { force, another: ANOTHER, code: 'INIT_NOT_WRITTEN' });
-  stdout.write(`${terminalSafe(doneText(file, { target, every, email }))}\n${nextText(file)}`);
+  stdout.write(`${terminalSafe(doneText(file, { target, every, email }))}\n${nextText(file, terminal)}`);
   return EXIT.ok;
 }
 
@@ -82,10 +83,10 @@ function doneText(file: string, { target, every, email }: Answers): string {
   return `${file} is written: ${target.checkType} check of ${targetText(target)}, ${period}${alerts}`;
 }
 
-function nextText(file: string): string {
-  const shown = terminalSafe(file);
+function nextText(file: string, terminal: Terminal): string {
+  const [program, shown] = [startedAs(terminal), terminalSafe(file)];
   return `Next:
-  vedette run ${shown}          runs the check once
-  vedette up ${shown}           runs it on its schedule, and shows the results in the browser
+  ${program} run ${shown}          runs the check once
+  ${program} up ${shown}           runs it on its schedule, and shows the results in the browser
 `;
 }

@@ -46,9 +46,9 @@ function isHost(text: string): boolean {
   return hostname.safeParse(text).success;
 }
 
-/** The host, as the id and the name of the check. */
+/** The host, as the id and the name of the check; of a URL with its port if that is not the default of the scheme. */
 export function hostOf(target: Target): string {
-  return target.checkType === 'URL' ? new URL(target.url).hostname : target.hostname;
+  return target.checkType === 'URL' ? new URL(target.url).host : target.hostname;
 }
 
 /** For people: `https://example.com/` or `db.internal:5432`. */

@@ -3,6 +3,7 @@ import { paletteFor, wantsColour } from '../print/colour.ts';
 import { lineWidth } from '../print/columns.ts';
 import type { OutputFormat } from '../print/output-format.ts';
 import { type RequestContext, requestService } from '../service-api/request-service.ts';
+import { startedAs } from '../started-as.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
 import { type CheckSelection, requestRuns } from './check-runs.ts';
 import { queuedOf, requestGroupRun } from './group-run.ts';
@@ -35,7 +36,7 @@ export function triggerCommand(
   exitNow: (exitCode: number) => void,
 ): Promise<number> {
   const { wait, location } = options;
-  const what = selectionOf(options);
+  const what = selectionOf(options, startedAs(terminal));
   return requestService(
     terminal,
     exitNow,
@@ -72,11 +73,19 @@ async function triggerGroup(
   else for (const member of queuedOf(run)) printer.print(member);
 }
 
-/** A text is the group to run. @throws VedetteError of kind `usage` unless exactly one option is given */
-function selectionOf({ check, tag, group }: TriggerOptions): CheckSelection | string {
+/**
+ * A text is the group to run.
+ *
+ * @param program the beginning of commands
+ * @throws VedetteError of kind `usage` unless exactly one option is given
+ */
+function selectionOf(
+  { check, tag, group }: TriggerOptions,
+  program: string,
+): CheckSelection | string {
   const given = [check.length > 0, tag.length > 0, group !== null].filter((is) => is).length;
   if (given !== 1) {
-    const message = 'give one of --check, --tag and --group; see vedette trigger --help';
+    const message = `give one of --check, --tag and --group; see ${program} trigger --help`;
     throw new VedetteError('usage', 'TRIGGER_WHAT', message);
   }
   if (group !== null) return group;

@@ -44,8 +44,8 @@ export function runLines(run: TriggeredRun, palette: Palette, width: number): re
 }
 
 /**
- * For programs: the ending, the check, the location, the response time in milliseconds, the error
- * code, the first reason or note, and the id of the run, separated by tabs.
+ * For programs and the logs of pipelines: the ending, the check, the location, the response time in milliseconds,
+ * the error code, the first reason or note, the id of the run, and what to try, separated by tabs.
  */
 export function plainRun(run: TriggeredRun): string {
   const { ending, checkId, location, explanation, note, runId } = run;
@@ -57,6 +57,7 @@ export function plainRun(run: TriggeredRun): string {
     explanation?.errorCode ?? '',
     note ?? explanation?.reasons[0] ?? explanation?.attempts.at(-1)?.response ?? '',
     runId ?? '',
+    explanation?.advice ?? '',
   ];
   return fields.map((field) => terminalSafe(String(field))).join('\t');
 }

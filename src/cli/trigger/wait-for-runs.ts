@@ -1,6 +1,7 @@
 import { sleep } from '../../runtime/wait.ts';
 import { terminalSafe } from '../print/terminal-safe.ts';
 import type { RequestContext } from '../service-api/request-service.ts';
+import { startedAs } from '../started-as.ts';
 import type { Terminal } from '../terminal.ts';
 import { readOpenRuns } from './check-runs.ts';
 import {
@@ -20,7 +21,7 @@ const MANY = 10;
 const EXPLAINED_WAIT_MS = 15_000;
 
 type Requests = Pick<RequestContext, 'client' | 'signal'>;
-type Output = Pick<Terminal, 'clock' | 'stderr'>;
+type Output = Pick<Terminal, 'clock' | 'stderr' | 'env' | 'script'>;
 
 /** Waits until all runs have ended or the signal aborts. Passes each ended run to `onEnded`. */
 export async function waitForRuns(
@@ -80,8 +81,9 @@ class ExplainedWait {
     if (clock.monotonicMs() - this.#begunMs < EXPLAINED_WAIT_MS) return;
     this.#isExplained = true;
     const id = terminalSafe(first);
+    const program = startedAs(this.#output);
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
-    const line = `still waiting for ${id}${more}; see whether an agent of the location is online: vedette explain ${id}`;
+    const line = `still waiting for ${id}${more}; see whether an agent of the location is online: ${program} explain ${id}`;
     stderr.write(`vedette: ${line}\n`);
   }
 }

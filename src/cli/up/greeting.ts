@@ -6,6 +6,7 @@ import type { OwnersLinks } from '../../service/users/owners-links.ts';
 import { SETUP_LINK_HOURS } from '../../service/users/setup.ts';
 import { SIGN_IN_LINK_MINUTES } from '../../service/users/sign-in-link.ts';
 import type { Palette } from '../print/colour.ts';
+import { shellWord } from '../print/shell-word.ts';
 import { terminalSafe } from '../print/terminal-safe.ts';
 
 export interface GreetingFacts {
@@ -25,13 +26,15 @@ export interface GreetingFacts {
   readonly stateFile: string;
   /** Whether only changes are printed. */
   readonly changesOnly: boolean;
+  /** The beginning of commands, such as `npx vedette`. */
+  readonly program: string;
 }
 
 const MAX_PAGES = 5;
 
 /** Says which checks run, and the addresses of the service. Ends with an empty line. */
 export function greeting(facts: GreetingFacts, palette: Palette): string {
-  const { checks, removed, serviceUrl, agentUrl, changesOnly } = facts;
+  const { checks, removed, serviceUrl, agentUrl, changesOnly, program } = facts;
   const row = (what: string, where: string): string => `  ${what.padEnd(14)}${where}`;
   const active = checks.filter(({ activated }) => activated);
   const off = checks.length - active.length;
@@ -62,16 +65,16 @@ export function greeting(facts: GreetingFacts, palette: Palette): string {
     ),
     row(
       'What is down',
-      `SERVICE_URL=${serviceUrl.origin} API_KEY=${keyText(facts)} vedette status`,
+      `SERVICE_URL=${serviceUrl.origin} API_KEY=${keyText(facts)} ${program} status`,
     ),
     row('Service', lookAt(serviceUrl)),
     row('Agent', lookAt(agentUrl)),
     row(
       'Other checks',
-      `edit ${terminalSafe(facts.file)} (reloaded on change), or run: vedette up FILE`,
+      `edit ${terminalSafe(facts.file)} (reloaded on change), or run: ${program} up FILE`,
     ),
     ...(changesOnly
-      ? [row('Printed', `only changes of the ${count}; every run: vedette up --all`)]
+      ? [row('Printed', `only changes of the ${count}; every run: ${program} up --all`)]
       : []),
     row('Stop', 'Ctrl-C'),
     '',
@@ -94,12 +97,6 @@ function keyText({ apiKey, isNewKey, stateFile }: KeyFacts): string {
 function authorizationText(facts: KeyFacts): string {
   const quote = facts.isNewKey ? "'" : '"';
   return `${quote}Authorization: Bearer ${keyText(facts)}${quote}`;
-}
-
-/** A path as one word of a shell. */
-function shellWord(path: string): string {
-  const safe = terminalSafe(path);
-  return /^[\w./-]+$/.test(safe) ? safe : `'${safe.replaceAll("'", "'\\''")}'`;
 }
 
 function signInText({

@@ -11,6 +11,7 @@ import { certificatesNote } from '../apply/plan-text.ts';
 import { paletteFor, wantsColour } from '../print/colour.ts';
 import { terminalSafe } from '../print/terminal-safe.ts';
 import { ApiClient, isInterrupted } from '../service-api/api-client.ts';
+import { startedAs } from '../started-as.ts';
 import type { Terminal } from '../terminal.ts';
 import type { UpConfig, UpFolders } from './environment.ts';
 import { urlOf } from './environment.ts';
@@ -187,7 +188,8 @@ async function start(
     const addresses = { serviceUrl, agentUrl, links };
     const changesOnly = printsChangesOnly(checks, { all });
     const key = { apiKey, isNewKey: opened.isNew, stateFile: folders.state };
-    const facts = { file, checks, pages, removed, changesOnly, ...addresses, ...key };
+    const shown = { file, checks, pages, removed, changesOnly, program: startedAs(terminal) };
+    const facts = { ...shown, ...addresses, ...key };
     const palette = paletteFor(wantsColour(stdout, env));
     return {
       applier,

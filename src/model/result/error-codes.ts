@@ -7,7 +7,7 @@ export const ERROR_CODES = {
     phase: 'request',
     meaning: 'A template names a variable that neither the check, the agent nor the account has.',
     advice:
-      'Define the variable in the account, in the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR.',
+      'Define the variable in the account, in the check, or on the agent by VARIABLES_FROM_ENV or VARIABLES_DIR; for `vedette run`, in a file that --env-file names.',
   },
   CREDENTIAL_NOT_READABLE: {
     phase: 'request',

@@ -34,12 +34,15 @@ describe('vedette import', () => {
     const validated = await runHere(['validate', output]);
     expect(validated).toMatchObject({ code: 0, stderr: '' });
     expect(validated.stdout).toContain(`${output}: ${content}, no problems\n`);
-    expect(stderr + readFileSync(output, 'utf8')).not.toContain('s3cret');
+    const text = readFileSync(output, 'utf8');
+    expect(text).toContain('\nname: checks\n');
+    expect(stderr + text).not.toContain('s3cret');
   });
 
   it('writes to stdout, and with --strict exits with 3 where something was left out', async () => {
     const { code, stdout, stderr } = await runHere(['import', ...BLACKBOX, '--strict']);
     expect(code).toBe(3);
+    expect(stdout).toContain('\nname: blackbox\n');
     expect(stdout).toContain('\nchecks:\n');
     expect(stderr).toMatch(
       /vedette: imported 6 checks; left out 4 things; set 3 variables: WEB_X_API_KEY, .*\n$/,

@@ -139,6 +139,13 @@ describe('vedette init', () => {
     );
   });
 
+  it('names the next commands as the program was started', async () => {
+    const { terminal, stdout } = memoryTerminal();
+    const script = '/srv/shop/node_modules/.bin/vedette';
+    await runProgram(['init', file, '--target', '10.0.0.1'], { ...terminal, script }, () => {});
+    expect(stdout()).toContain(`Next:\n  npx vedette run ${file} `);
+  });
+
   it('replaces a file only with --force', async () => {
     writeFileSync(file, 'mine');
     const refused = await answered([file], 'https://shop.example/');

@@ -19,6 +19,9 @@ const FAILURE = {
   },
 };
 
+const SCREEN = { isTTY: true, columns: 120 };
+const PIPE = {};
+
 describe('vedette trigger', () => {
   const running = useRunsService('pglite');
   const fixture = useResultsFixture(running);
@@ -49,9 +52,10 @@ describe('vedette trigger', () => {
     count: number,
     fieldsOf: (checkId: string) => object,
     meanwhile = async (_clock: FakeClock, _errors: () => string): Promise<void> => {},
+    screen: { readonly isTTY?: boolean; readonly columns?: number } = SCREEN,
   ) => {
     const clock = new FakeClock();
-    const { terminal, stdout, stderr } = memoryTerminal({ isTTY: true, columns: 120 });
+    const { terminal, stdout, stderr } = memoryTerminal(screen);
     let code: number | null = null;
     const done = runProgram(['trigger', ...args, '--wait'], { ...terminal, env, clock }, () => {});
     void done.then((ended) => {
@@ -78,7 +82,7 @@ describe('vedette trigger', () => {
   it('requests a run and ends at once, with a line of fields for each', async () => {
     const { code, stdout, stderr } = await runHere(['trigger', '--check', 'shop'], env);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout).toMatch(/^queued\tshop\t\t\t\t\t[0-9a-f-]{36}\n$/);
+    expect(stdout).toMatch(/^queued\tshop\t\t\t\t\t[0-9a-f-]{36}\t\n$/);
     expect(await requested()).toMatchObject([{ checkId: 'shop' }]);
   });
 
@@ -91,6 +95,17 @@ describe('vedette trigger', () => {
     expect(reason).toBe('        CONNECT_REFUSED: the connection was refused');
     expect(advice).toMatch(/^ {8}try: Check that the service is running/);
     expect(failed.lines.at(-2)).toBe('1 run: 1 failed');
+  });
+
+  it('says in a pipe what to try, too, as the last field of the line', async () => {
+    const args = ['--check', 'shop', '--location', 'berlin'];
+    const { lines } = await triggered(args, 1, () => FAILURE, undefined, PIPE);
+    expect(lines[0]?.split('\t')).toEqual([
+      ...['failed', 'shop', 'berlin', expect.stringMatching(/^[\d.]+$/), 'CONNECT_REFUSED'],
+      'CONNECT_REFUSED: the connection was refused',
+      expect.stringMatching(/^[0-9a-f-]{36}$/),
+      expect.stringMatching(/^Check that the service is running/),
+    ]);
   });
 
   it('says after a while how to see whether an agent is there at all', async () => {

@@ -5,28 +5,13 @@ import { assertion } from '../common/assertions.ts';
 import { isTrue, mappingOf, type Reason, reportOthers, textOf, textsOf } from '../common/fields.ts';
 import { hostAndPort } from '../common/probe.ts';
 import { below } from '../common/source-file.ts';
-import {
-  type ModuleContext,
-  type ModuleReader,
-  patternOf,
-  SHARED_REASONS,
-  TLS_REASONS,
-} from './module-parts.ts';
+import { RECORD_FIELDS, recordAssertions } from './dns-records.ts';
+import { type ModuleReader, SHARED_REASONS, TLS_REASONS } from './module-parts.ts';
 
-const SECTION: Reason = [
-  'assertions match patterns with the whole answer, not with records of one section',
-  'assert on JSON_ANSWER, for example $.Authority[0].data',
-];
 const REASONS: Readonly<Record<string, Reason>> = {
   ...SHARED_REASONS,
-  validate_authority_rrs: SECTION,
-  validate_additional_rrs: SECTION,
   query_class: ['checks ask for the class IN', 'no check asks for another class'],
 };
-const EACH_RECORD: Reason = [
-  'assertions match patterns with the whole answer, not with each record',
-  'assert on JSON_ANSWER with $.Answer[*].data, which all records must meet',
-];
 
 export const dnsModule: ModuleReader = (section, context) => {
   const { origin, draft } = context;
@@ -34,7 +19,7 @@ export const dnsModule: ModuleReader = (section, context) => {
   reportOthers(section, origin, report, {
     handled: [
       ...['preferred_ip_protocol', 'ip_protocol_fallback', 'transport_protocol', 'dns_over_tls'],
-      ...['query_name', 'query_type', 'valid_rcodes', 'validate_answer_rrs', 'tls_config'],
+      ...['query_name', 'query_type', 'valid_rcodes', ...RECORD_FIELDS, 'tls_config'],
       ...['recursion_desired', ...(section.query_class === 'IN' ? ['query_class'] : [])],
     ],
     reasons: REASONS,
@@ -63,7 +48,9 @@ export const dnsModule: ModuleReader = (section, context) => {
     ? 'DOT'
     : (textOf(section.transport_protocol) ?? 'udp').toUpperCase().slice(0, 3);
   const serverName = textOf(tls.server_name);
-  const assertions = [...codeAssertions(section), ...answerAssertions(section, context)];
+  const ofRecords = recordAssertions(section, context);
+  if (ofRecords === null) return null;
+  const assertions = [...codeAssertions(section), ...ofRecords];
   return (target) => {
     const parsed = hostAndPort(target);
     if (parsed === null) return { why: 'its target is not a name server' };
@@ -87,34 +74,4 @@ function codeAssertions(section: RawMapping): readonly Assertion[] {
   if (codes.length === 1) return [assertion('RESPONSE_CODE', 'EQUALS', only)];
   const list = codes.filter((code) => /^\w+$/.test(code)).join('|');
   return [assertion('RESPONSE_CODE', 'NOT_NULL', '', { regex: `^(?:${list})$` })];
-}
-
-function answerAssertions(section: RawMapping, context: ModuleContext): readonly Assertion[] {
-  const { origin, draft } = context;
-  const field = 'validate_answer_rrs';
-  const rules = mappingOf(section[field]);
-  reportOthers(rules, below(origin, field), draft.report, {
-    handled: ['fail_if_matches_regexp', 'fail_if_none_matches_regexp'],
-    reasons: { fail_if_all_match_regexp: EACH_RECORD, fail_if_not_matches_regexp: EACH_RECORD },
-  });
-  const of = (rule: string, comparison: 'IS_NULL' | 'NOT_NULL') =>
-    textsOf(rules[rule]).flatMap((text, index) => {
-      const path = [field, rule, index];
-      // The answer of a check has the layout of dig, with more than one tab between columns.
-      if (/[\t^$]|\\t/.test(text)) {
-        draft.report.leftOut(below(origin, ...path), ...EACH_RECORD);
-        return [];
-      }
-      const regex = patternOf(text, path, context);
-      if (regex === null) return [];
-      draft.report.changed(
-        below(origin, ...path),
-        'the pattern is compared with the whole answer as dig prints it',
-      );
-      return [assertion('TEXT_ANSWER', comparison, '', { regex })];
-    });
-  return [
-    ...of('fail_if_matches_regexp', 'IS_NULL'),
-    ...of('fail_if_none_matches_regexp', 'NOT_NULL'),
-  ];
 }

@@ -4,23 +4,32 @@ import { type Draft, type DraftEntry, IMPORTED_DEFAULTS } from './draft.ts';
 
 const INTRODUCTION = [
   'Made by `vedette import`. What it left out or changed stands in its messages. Next:',
-  '  vedette validate FILE   finds mistakes',
-  '  vedette run FILE        runs each check once',
+  '  vedette validate FILE         finds mistakes',
+  '  vedette run FILE              runs each check once',
+  '  vedette apply FILE --dry-run  shows what would change at a service',
+  'With its name, apply refuses to change checks that a file with another name has made.',
 ];
 
-/** Formats the draft as a check file in YAML, with a comment about the origin of each entry. */
-export function checkFileText({ checks, groups, heartbeats, wantedVariables }: Draft): string {
+/**
+ * Formats the draft as a check file in YAML, with a comment about the origin of each entry.
+ *
+ * @param name the name of the file, in the form of CHECK_ID
+ */
+export function checkFileText(
+  { checks, groups, heartbeats, wantedVariables }: Draft,
+  name: string,
+): string {
   const sections = { groups, heartbeats, checks };
   const filled = Object.entries(sections).filter(([, entries]) => entries.length > 0);
   const content = Object.fromEntries(
-    filled.map(([name, entries]) => [name, entries.map(({ entry }) => entry)]),
+    filled.map(([section, entries]) => [section, entries.map(({ entry }) => entry)]),
   );
   const document = new Document(
-    { ...(checks.length === 0 ? {} : { defaults: IMPORTED_DEFAULTS }), ...content },
+    { name, ...(checks.length === 0 ? {} : { defaults: IMPORTED_DEFAULTS }), ...content },
     { aliasDuplicateObjects: false },
   );
-  for (const [name, entries] of filled) comment(document.get(name), entries);
-  const wanted = wantedVariables.map(({ name, meaning }) => `  ${name}: ${meaning}`);
+  for (const [section, entries] of filled) comment(document.get(section), entries);
+  const wanted = wantedVariables.map(({ name: key, meaning }) => `  ${key}: ${meaning}`);
   const list =
     wanted.length === 0
       ? []

@@ -116,11 +116,7 @@ function importMonitor(
   }
   const probe = probeOfMonitor(monitor, { name, origin, draft });
   if ('why' in probe) {
-    report.leftOut(
-      origin,
-      probe.why,
-      'a TCP check can see that a port is open, and a script of your own can ping a heartbeat',
-    );
+    report.leftOut(origin, probe.why, probe.advice);
     return;
   }
   reportFields(monitor, origin, draft);

@@ -33,23 +33,33 @@ const MAKERS: ReadonlyMap<string, Maker> = new Map<string, Maker>([
   ['dns', dnsProbe],
 ]);
 
-/** The probe of a monitor, or why no check can do that. `upsideDown` inverts it. */
+/** The probe of a monitor, or why no check can do that and what to do instead. `upsideDown` inverts it. */
 export function probeOfMonitor(
   monitor: RawMapping,
   context: MonitorContext,
-): Made | { readonly why: string } {
+): Made | { readonly why: string; readonly advice: string } {
   const type = textOf(monitor.type) ?? '';
   const make = MAKERS.get(type);
   if (make === undefined) {
-    return { why: `no type of check does what the type ${JSON.stringify(type.slice(0, 40))} does` };
+    const why = `no type of check does what the type ${JSON.stringify(type.slice(0, 40))} does`;
+    return { why, advice: OTHER_TYPE };
   }
+  const isInverted = isTrue(monitor.upsideDown);
+  if (isInverted && CONTENT_TYPES.has(type)) return UPSIDE_DOWN_CONTENT;
   const made = make(monitor, context);
-  if ('why' in made || !isTrue(monitor.upsideDown)) return made;
-  if (made.assertions.length > 0) {
-    return { why: 'it is upside down, and a check inverts its criterion, not its assertions' };
-  }
-  return { ...made, shouldFail: !made.shouldFail };
+  if ('why' in made) return { ...made, advice: OTHER_TYPE };
+  return isInverted ? { ...made, shouldFail: !made.shouldFail } : made;
 }
+
+const OTHER_TYPE =
+  'a TCP check can see that a port is open, and a script of your own can ping a heartbeat';
+/** Monitors of what a response contains. */
+const CONTENT_TYPES: ReadonlySet<string> = new Set(['keyword', 'json-query']);
+const UPSIDE_DOWN_CONTENT = {
+  why: 'it is upside down, and a check inverts its criterion, not its assertions',
+  advice:
+    'write an API check with the opposite assertion, such as NOT_CONTAINS for CONTAINS or NOT_EQUALS for EQUALS',
+};
 
 function httpProbe(monitor: RawMapping, context: MonitorContext): ReturnType<Maker> {
   const { name, origin, draft } = context;

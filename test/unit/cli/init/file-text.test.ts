@@ -18,6 +18,8 @@ describe('the first check file', () => {
     ['https://shop.example/a?b="c"#d', 'shop.example', { url: 'https://shop.example/a?b="c"#d' }],
     ['http://shop.example/', 'shop.example', { url: 'http://shop.example/' }],
     ['shop.example/health', 'shop.example', { url: 'https://shop.example/health' }],
+    ['https://shop.example:443/', 'shop.example', { url: 'https://shop.example:443/' }],
+    ['http://127.0.0.1:9700/', '127.0.0.1-9700', { url: 'http://127.0.0.1:9700/' }],
     ['db_1.internal:5432', 'db_1.internal', { hostname: 'db_1.internal', port: 5432 }],
     ['[fd00::1]:22', 'fd00-1', { hostname: 'fd00::1', port: 22 }],
     ['10.0.0.1', '10.0.0.1', { hostname: '10.0.0.1' }],
@@ -44,6 +46,10 @@ describe('the first check file', () => {
       }
     },
   );
+
+  it('has the port of a URL in its name', () => {
+    expect(textOf('http://127.0.0.1:9700/', null)).toContain('\n    name: "127.0.0.1:9700"\n');
+  });
 
   it.each([
     ...['', 'a b', '/a', 'a:b:c'],

@@ -130,10 +130,30 @@ describe.each(databases)('vedette apply of several files on %s', (kind) => {
     await apply(file.path);
     file.write({ name: 'shop', ...content });
     const named = await apply(file.path, '--prune');
-    expect(named).toMatchObject({ code: 0, stderr: '' });
+    expect(named).toMatchObject({
+      code: 0,
+      stderr: `vedette: ${file.path} takes over checks or heartbeats that no file with a name manages: home-shop, job-shop; choose other ids in the file for those that it did not make\n`,
+    });
     expect(named.stdout).not.toMatch(/^[+-] /m);
     expect((await made()).filter((name) => !/ shop\//.test(name))).toEqual([]);
-    expect((await apply(file.path, '--prune')).stdout).toMatch(/^nothing to change\n/);
+    expect(await apply(file.path, '--prune')).toMatchObject({
+      stdout: expect.stringMatching(/^nothing to change\n/),
+      stderr: '',
+    });
+  });
+
+  it('a file with a name says which check it takes over from a user, also with --dry-run', async () => {
+    const { mine } = service();
+    const byHand = { ...TCP, name: 'By hand', privateLocations: ['office'] };
+    await mine.put('/v1/checks/tcp/by-hand', byHand);
+    const file = checkFile({ name: 'shop', checks: [{ id: 'by-hand', ...TCP }] });
+    const { code, stderr } = await apply(file.path, '--dry-run');
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      ' takes over checks or heartbeats that no file with a name manages: by-hand;',
+    );
+    const plain = checkFile({ checks: [{ id: 'by-hand', ...TCP }] });
+    expect(await apply(plain.path, '--dry-run')).toMatchObject({ code: 0, stderr: '' });
   });
 
   it('a file does not change a check or heartbeat of a file with another name', async () => {

@@ -207,7 +207,7 @@ describe('modules of protocols that no check speaks', () => {
       expect.stringContaining('valid_http_versions: left out: checks do not use HTTP/3, so the'),
       expect.stringContaining('let a script on that machine ping a heartbeat'),
     ]);
-    expect(value).toEqual({});
+    expect(value).toEqual({ name: 'imported' });
   });
 });
 

@@ -37,6 +37,25 @@ describe('a backup of Uptime Kuma', () => {
     expect(lines.join()).not.toContain('accepted_statuscodes');
   });
 
+  it.each([
+    { type: 'keyword', keyword: 'sold out' },
+    { type: 'json-query', jsonPath: 'stock', expectedValue: '0' },
+    { type: 'json-query', jsonPath: '$sum(stock)', expectedValue: '0' },
+  ])('makes no check of %j upside down, and says what to write instead', (monitor) => {
+    const url = 'https://shop.example/';
+    const { value, lines } = imported({
+      [FILE]: JSON.stringify({
+        monitorList: [{ ...monitor, id: 1, name: 'Shop', url, interval: 60, upsideDown: true }],
+      }),
+    });
+    expect(value).toEqual({ name: 'imported' });
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /monitorList\[0\]: left out: it is upside down, and .*; write an API check with the opposite assertion/,
+      ),
+    ]);
+  });
+
   it('carries over what later releases added, or says that it does not', () => {
     const https = { type: 'http', url: 'https://shop.example/', domainExpiryNotification: true };
     const port = { type: 'port', hostname: 'mail.example', expiryNotification: true };
