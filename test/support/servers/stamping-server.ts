@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { onTestFinished } from 'vitest';
@@ -37,7 +38,7 @@ export async function stampingServer(options: StampingOptions): Promise<Stamping
   const sent = new Int32Array(new SharedArrayBuffer(4));
   const { cert, key } = identity;
   const workerData = { ...rest, cert, key, times, sent };
-  const thread = new Worker(SERVER, { eval: true, workerData });
+  const thread = new Worker(IN_THREAD, { eval: true, workerData });
   onTestFinished(async () => void (await thread.terminate()));
   const [port] = (await once(thread, 'message')) as [number];
   // Both threads have the same monotonic clock, from different starts.
@@ -59,8 +60,25 @@ export async function stampingServer(options: StampingOptions): Promise<Stamping
   };
 }
 
+/** The same server in its own process, so that its descriptors are not of this one. */
+export async function separateServer({
+  identity: { cert, key },
+  ...rest
+}: StampingOptions): Promise<Pick<StampingServer, 'port'>> {
+  const options = JSON.stringify({ ...rest, cert, key });
+  const child = spawn(process.execPath, ['-e', IN_PROCESS, options], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const ended = once(child, 'exit');
+  onTestFinished(async () => {
+    child.kill();
+    await ended;
+  });
+  const [port] = (await once(child, 'message')) as [number];
+  return { port };
+}
+
 const SERVER = `
-  const { parentPort, workerData } = require('node:worker_threads');
   const { protocol, tlsVersion, partsAfterMs, headFirst, cert, key, times, sent } = workerData;
   const nowMs = () => Number(process.hrtime.bigint()) / 1e6;
   const PART = 'x'.repeat(100);
@@ -113,3 +131,10 @@ const SERVER = `
   });
   server.listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port));
 `;
+
+const IN_THREAD = `const { parentPort, workerData } = require('node:worker_threads');${SERVER}`;
+const IN_PROCESS = `
+  const parentPort = { postMessage: (port) => process.send(port), once() {} };
+  const workerData = {
+    ...JSON.parse(process.argv[1]), times: [], sent: new Int32Array(new SharedArrayBuffer(4)),
+  };${SERVER}`;
