@@ -212,7 +212,7 @@ function planEntry(
   if (before === null) {
     const texts = { before: 'of another release', after: 'as in the file' };
     const changes = [{ path: 'all fields', ...texts, isWrittenAgain: false }];
-    return { ...update, changes, body: bodyOf(after) };
+    return { ...update, changes, body: after };
   }
   const whole = leavesChannels(section, after)
     ? { ...after, alertChannelSubscriptions: before.alertChannelSubscriptions }
@@ -305,17 +305,9 @@ export function comparedFields(section: Section, known: Fields, ids: ResourceIds
   return fieldsOfResponse(section, known, (fields) => withEntryIds(fields, ids));
 }
 
-/** If the file names no channel, the service decides, as with checks. */
+/** If the file has no list of channels, the service decides, as with checks. */
 function leavesChannels(section: Section, { alertChannelSubscriptions: named }: Fields): boolean {
-  return section === 'heartbeats' && Array.isArray(named) && named.length === 0;
-}
-
-/** Removes the fields that the file leaves to the service. */
-export function bodyOf(fields: Fields): Fields {
-  const { alertChannelSubscriptions: named, ...rest } = fields;
-  return Array.isArray(named) && named.length > 0
-    ? { ...rest, alertChannelSubscriptions: named }
-    : rest;
+  return section === 'heartbeats' && named === undefined;
 }
 
 function endOf(
