@@ -3,6 +3,7 @@ import type { Section } from '../../model/check-file/sections.ts';
 import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
 import { managingFileOf, ownershipProblem } from './file-ownership.ts';
 import { comparable, type KnownCheck } from './normal-form.ts';
+import { creationProblem } from './reserved-ids.ts';
 import type { NameProblems } from './resources/channel-names.ts';
 
 /** One change of a check. */
@@ -89,8 +90,11 @@ export function planChanges(
     const leavesChannels =
       check.alertChannelSubscriptions.length === 0 && !withoutChannels.has(check.id);
     if (reasons !== undefined) refusals.push({ kind: 'check', id: check.id, reasons });
-    else if (before === undefined) steps.push({ kind: 'create', check, leavesChannels });
-    else if (problem !== null) {
+    else if (before === undefined) {
+      const reason = creationProblem(check.id);
+      if (reason === null) steps.push({ kind: 'create', check, leavesChannels });
+      else refusals.push({ kind: 'check', id: check.id, reasons: [reason] });
+    } else if (problem !== null) {
       refusals.push({ kind: 'check', id: check.id, reasons: [problem] });
     } else if (before.checkType !== check.checkType) {
       const reason = `is ${before.checkType} in the service and ${check.checkType} in the file, and the type of a check never changes: give it another id, or delete it first`;

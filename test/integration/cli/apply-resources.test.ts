@@ -265,6 +265,16 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     expect((await apply()).stdout).toMatch(/^nothing to change\n/);
   });
 
+  it('refuses a new heartbeat whose id is a path of the API, also with --dry-run', async () => {
+    const { path } = checkFile({ heartbeats: [{ id: 'tcp', heartbeat: RHYTHM }] });
+    for (const flags of [['--dry-run', '--exit-code'], []]) {
+      const { code, stdout, stderr } = await runHere(['apply', path, ...flags], env);
+      expect(code).toBe(1);
+      expect(stdout).not.toContain('create heartbeat');
+      expect(stderr).toMatch(/: heartbeat "tcp" cannot be created: a service refuses .*tcp-check\n$/);
+    }
+  });
+
   it('writes checks after those that they depend on, also where the file has them in the opposite order', async () => {
     const named = (id: string, ...dependsOn: readonly string[]) => ({ id, ...TCP, dependsOn });
     const dependsOn = async (id: string) =>

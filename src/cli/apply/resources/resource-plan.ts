@@ -16,6 +16,7 @@ import type { ApplyRefusal, UnlistedAction } from '../check-plan.ts';
 import { changedFields, type FieldChange, fieldChanges } from '../field-changes.ts';
 import { ownershipProblem } from '../file-ownership.ts';
 import { hasNames } from '../fill-secrets.ts';
+import { creationProblem } from '../reserved-ids.ts';
 import type { NameProblems } from './channel-names.ts';
 import { hasHidden, withHidden } from './hidden-fields.ts';
 import { ResourceIds, type ServiceId, withEntryIds } from './references.ts';
@@ -200,7 +201,11 @@ function planEntry(
 ): ResourceStep | ApplyRefusal | 'uncompared' | 'unfilled' | null {
   const { id } = entry;
   const after = fieldsOfEntry(section, entry, fileName);
-  if (known === undefined) return { kind: 'create', section, id, body: after };
+  if (known === undefined) {
+    const reason = section === 'heartbeats' ? creationProblem(id) : null;
+    if (reason !== null) return { kind: section, id, reasons: [reason] };
+    return { kind: 'create', section, id, body: after };
+  }
   const problem = ownershipProblem(known.logicalId, fileName);
   if (problem !== null) return { kind: section, id, reasons: [problem] };
   if (section === 'alertChannels' && known.type !== after.type) {
