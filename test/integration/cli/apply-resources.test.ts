@@ -271,7 +271,9 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
       const { code, stdout, stderr } = await runHere(['apply', path, ...flags], env);
       expect(code).toBe(1);
       expect(stdout).not.toContain('create heartbeat');
-      expect(stderr).toMatch(/: heartbeat "tcp" cannot be created: a service refuses .*tcp-check\n$/);
+      expect(stderr).toMatch(
+        /: heartbeat "tcp" cannot be created: a service refuses .*tcp-check\n$/,
+      );
     }
   });
 
