@@ -47,6 +47,9 @@ interface Schema {
 
 const MAX_LISTED = 16;
 
+/** Fields whose default in the schema is not what happens if they are omitted. Their description says that. */
+const WITHOUT_SHOWN_DEFAULT: readonly string[] = ['alertChannelSubscriptions'];
+
 const LAST_TIMES = join(import.meta.dirname, '../../.ci/last-times.json');
 
 /** How long each part of CI took when its times were last recorded. */
@@ -211,7 +214,8 @@ function fieldRows(schema: z.ZodType, wanted: (name: string) => boolean): string
     .filter(([name]) => wanted(name))
     .map(([name, field]) => {
       if (field.description === undefined) throw new Error(`field ${name} has no description`);
-      const standard = required.includes(name) ? 'needed' : defaultOf(field);
+      const shown = WITHOUT_SHOWN_DEFAULT.includes(name) ? '–' : defaultOf(field);
+      const standard = required.includes(name) ? 'needed' : shown;
       return [code(name), kindOf(field), standard, field.description];
     });
 }

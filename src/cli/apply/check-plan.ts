@@ -2,12 +2,18 @@ import type { Check } from '../../model/check/check.ts';
 import type { Section } from '../../model/check-file/sections.ts';
 import { changedFields, type FieldChange, fieldChanges } from './field-changes.ts';
 import { managingFileOf, ownershipProblem } from './file-ownership.ts';
-import { comparable, type KnownCheck, namesChannels } from './normal-form.ts';
+import { comparable, type KnownCheck } from './normal-form.ts';
+import { creationProblem } from './reserved-ids.ts';
 import type { NameProblems } from './resources/channel-names.ts';
 
 /** One change of a check. */
 export type ApplyStep =
-  | { readonly kind: 'create'; readonly check: Check }
+  | {
+      readonly kind: 'create';
+      readonly check: Check;
+      /** Whether the service decides which channels are notified: it subscribes a new check to all of them. */
+      readonly leavesChannels: boolean;
+    }
   | {
       readonly kind: 'update';
       readonly check: Check;
@@ -64,10 +70,13 @@ export function planChanges(
     fileName,
     unlistedActionOf,
     problems = NO_PROBLEMS,
+    withoutChannels = new Set(),
   }: {
     readonly fileName: string | null;
     readonly unlistedActionOf: (id: string) => UnlistedAction;
     readonly problems?: NameProblems;
+    /** The checks with an empty list of channels in the file. Others without channels leave them to the service. */
+    readonly withoutChannels?: ReadonlySet<string>;
   },
 ): CheckPlan {
   const byId = new Map(known.map((check) => [check.id, check]));
@@ -78,15 +87,20 @@ export function planChanges(
     const before = byId.get(check.id);
     const problem = ownershipProblem(before?.check?.logicalId, fileName);
     const reasons = problems.get(check.id);
+    const leavesChannels =
+      check.alertChannelSubscriptions.length === 0 && !withoutChannels.has(check.id);
     if (reasons !== undefined) refusals.push({ kind: 'check', id: check.id, reasons });
-    else if (before === undefined) steps.push({ kind: 'create', check });
-    else if (problem !== null) {
+    else if (before === undefined) {
+      const reason = creationProblem(check.id);
+      if (reason === null) steps.push({ kind: 'create', check, leavesChannels });
+      else refusals.push({ kind: 'check', id: check.id, reasons: [reason] });
+    } else if (problem !== null) {
       refusals.push({ kind: 'check', id: check.id, reasons: [problem] });
     } else if (before.checkType !== check.checkType) {
       const reason = `is ${before.checkType} in the service and ${check.checkType} in the file, and the type of a check never changes: give it another id, or delete it first`;
       refusals.push({ kind: 'check', id: check.id, reasons: [reason] });
     } else {
-      const step = updateOf(before.check, check);
+      const step = updateOf(before.check, check, leavesChannels);
       if (step === null) unchanged += 1;
       else steps.push(step);
     }
@@ -112,15 +126,15 @@ export function planChanges(
 function endOf({ id, checkType, check }: KnownCheck, fate: UnlistedAction): ApplyStep | null {
   if (fate === 'delete') return { kind: 'delete', id, checkType };
   if (fate !== 'deactivate' || check === null || !check.activated) return null;
-  return updateOf(check, { ...check, activated: false });
+  return updateOf(check, { ...check, activated: false }, true);
 }
 
-function updateOf(known: Check | null, check: Check): ApplyStep | null {
-  const [before, after] = comparable(known ?? check, check);
+function updateOf(known: Check | null, check: Check, leavesChannels: boolean): ApplyStep | null {
+  const [before, after] = comparable(known ?? check, check, leavesChannels);
   if (known === null) {
     const texts = { before: 'of another release', after: 'as in the file' };
     const changes = [{ path: 'all fields', ...texts, isWrittenAgain: false }];
-    return { kind: 'update', check, changes, body: checkBody(after) };
+    return { kind: 'update', check, changes, body: checkBody(after, leavesChannels) };
   }
   const names = changedFields(before, after);
   if (names.length === 0) return null;
@@ -133,8 +147,11 @@ function updateOf(known: Check | null, check: Check): ApplyStep | null {
   };
 }
 
-/** The body of a check: without its id, which is in the path, and without fields that the service decides. */
-export function checkBody(check: Check): Readonly<Record<string, unknown>> {
+/** The body of a check: without its id, which is in the path, and without channels that the service decides. */
+export function checkBody(
+  check: Check,
+  leavesChannels: boolean,
+): Readonly<Record<string, unknown>> {
   const { id: _, alertChannelSubscriptions, ...body } = check;
-  return namesChannels(check) ? { ...body, alertChannelSubscriptions } : body;
+  return leavesChannels ? body : { ...body, alertChannelSubscriptions };
 }

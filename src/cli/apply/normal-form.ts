@@ -21,20 +21,21 @@ const NO_RETRIES = retryStrategySchema.parse({ type: 'NO_RETRIES' });
 
 /**
  * Fills in all defaults of two checks, so that equivalent checks are equal, and an update overwrites every field
- * of the service. If neither has a retry strategy, only `doubleCheck` decides about retries. If the second names
- * no alert channel, keeps the subscriptions of the first, which the service creates for every new check.
+ * of the service. If neither has a retry strategy, only `doubleCheck` decides about retries.
+ *
+ * @param leavesChannels whether the second leaves its alert channels to the service, and so has the subscriptions of
+ *   the first
  */
-export function comparable(one: Check, other: Check): readonly [Check, Check] {
+export function comparable(
+  one: Check,
+  other: Check,
+  leavesChannels: boolean,
+): readonly [Check, Check] {
   const isGiven = one.retryStrategy !== undefined || other.retryStrategy !== undefined;
   const before = normalForm(one, isGiven);
   const after = normalForm(other, isGiven);
-  const { alertChannelSubscriptions } = namesChannels(other) ? after : before;
+  const { alertChannelSubscriptions } = leavesChannels ? before : after;
   return [before, { ...after, alertChannelSubscriptions }];
-}
-
-/** Whether a check names alert channels; otherwise the service decides. */
-export function namesChannels({ alertChannelSubscriptions }: Check): boolean {
-  return alertChannelSubscriptions.length > 0;
 }
 
 function normalForm(check: Check, withStrategy: boolean): Check {

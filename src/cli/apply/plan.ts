@@ -10,7 +10,11 @@ import { type CheckPlan, planChanges, type UnlistedAction } from './check-plan.t
 import { type EscalationChange, planEscalation } from './escalation-plan.ts';
 import { type KnownCheck, knownCheckOf } from './normal-form.ts';
 import { withChannelIds } from './resources/channel-names.ts';
-import { knownWithEntryIds, withReferences } from './resources/references.ts';
+import {
+  checksWithoutChannels,
+  knownWithEntryIds,
+  withReferences,
+} from './resources/references.ts';
 import {
   compareChannels,
   planResources,
@@ -107,6 +111,7 @@ export async function makePlan(
       fileName,
       unlistedActionOf,
       problems,
+      withoutChannels: checksWithoutChannels(given.references),
     }),
     resources: planned,
     escalation: await planEscalation(given.escalationStep, planned.ids, client, signal),

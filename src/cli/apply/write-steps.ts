@@ -125,16 +125,17 @@ async function writeCheck(
   }
   const { checkType, id } = step.check;
   // A PUT also creates a check, with the id from the file.
-  const found = resolve(step.kind === 'create' ? checkBody(step.check) : step.body);
+  const given = step.kind === 'create' ? checkBody(step.check, step.leavesChannels) : step.body;
+  const found = resolve(given);
   if (!found.ok) return found.refusal;
   const { body } = found;
   const query = step.kind === 'create' ? assignmentQuery(body) : '';
   return client.send('PUT', pathOf(checkType, id) + query, { body, signal });
 }
 
-/** A new check is subscribed to every channel of the account unless the file names channels. */
+/** A new check is subscribed to every channel of the account, unless it has a list of channels, even an empty one. */
 export function assignmentQuery({ alertChannelSubscriptions: named }: Body): string {
-  return Array.isArray(named) && named.length > 0 ? '?autoAssignAlerts=false' : '';
+  return named === undefined ? '' : '?autoAssignAlerts=false';
 }
 
 const warnedSchema = z.looseObject({ warnings: z.array(z.looseObject({ message: z.string() })) });

@@ -14,6 +14,7 @@ import type { ApiClient } from '../service-api/api-client.ts';
 import { firstPages, getOfCheck, readAs, readTolerantly } from '../service-api/read-responses.ts';
 import { type ExplainedAgent, explainedAgents, shownAgentSchema } from './explained-agents.ts';
 import { type NextSlot, nextSlots } from './next-slots.ts';
+import { channelsSetting, readRecipients } from './recipients.ts';
 import { effectiveSettings, type Setting } from './settings.ts';
 import {
   checkSchema,
@@ -71,6 +72,7 @@ export async function readExplanation(
   signal: AbortSignal,
 ): Promise<CheckExplanation> {
   const subject = await readSubject(client, checkId, signal);
+  const recipients = await readRecipients(client, checkId, signal);
   const known = await listOf(client, '/v1/private-location-statuses', locationSchema, signal);
   const pauses = await readPauses(client, signal);
   const slugs = new Set(known.map(({ slug }) => slug));
@@ -87,7 +89,10 @@ export async function readExplanation(
   return {
     check: { id: check.id, name: check.name, checkType: check.checkType },
     groupName: group?.name ?? null,
-    settings: effectiveSettings(subject),
+    settings: [
+      ...effectiveSettings(subject),
+      ...(recipients === null ? [] : [channelsSetting(check, recipients)]),
+    ],
     slots: nextSlots(subject, slugs, pauses, { nowMs, count: SLOTS }),
     locations,
     moreLocations: own.length - locations.length,

@@ -16,6 +16,7 @@ export const checkSchema = z.looseObject({
   groupId: z.number().nullable(),
   alertSettings: z.unknown(),
   useGlobalAlertSettings: z.boolean(),
+  alertChannelSubscriptions: z.array(z.looseObject({ alertChannelId: z.number() })).default([]),
   // A heartbeat has none of these.
   frequency: z.literal(FREQUENCIES).optional(),
   /** Omitted if the id decides. */

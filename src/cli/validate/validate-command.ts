@@ -3,9 +3,9 @@ import { FileProblemsError } from '../../agent/source/common/file-problem.ts';
 import { loadCheckFile } from '../../agent/source/file/load-check-file.ts';
 import type { CheckFile } from '../../agent/source/file/parse-check-file.ts';
 import { ENTRY_NOUNS, SECTIONS } from '../../model/check-file/sections.ts';
-import { freeCheckId, isReservedCheckId } from '../../model/ids.ts';
 import { countText } from '../../runtime/text/count-text.ts';
 import { unfilledNote } from '../apply/fill-secrets.ts';
+import { reservedIdsText } from '../apply/reserved-ids.ts';
 import { terminalSafe } from '../print/terminal-safe.ts';
 import { isOurFault, reportError } from '../report-error.ts';
 import { EXIT, type Terminal } from '../terminal.ts';
@@ -83,10 +83,8 @@ function reservedIdsLine(
   { checks, resources }: Pick<CheckFile, 'checks' | 'resources'>,
 ): string | null {
   const ids = [...checks, ...resources.sections.heartbeats].map(({ id }) => id);
-  const [first, ...others] = ids.filter(isReservedCheckId);
-  if (first === undefined) return null;
-  const shown = [first, ...others].join(', ');
-  return `${file}: note: a service refuses new checks and heartbeats with the id ${shown}, which is a path of its API: choose another, for example ${freeCheckId(first)}`;
+  const text = reservedIdsText(ids);
+  return text === null ? null : `${file}: note: ${text}`;
 }
 
 /** null if the file itself defines every name that its templates use. */

@@ -50,7 +50,8 @@ const REFERENCES = {
         }),
       ]),
     )
-    .default([])
+    // Without it the service decides, so `[]` is not its default.
+    .optional()
     .describe(commonFields.alertChannelSubscriptions.description ?? ''),
 } as const;
 

@@ -59,7 +59,10 @@ export function replacedFields(section: Section): ReadonlyMap<string, string> {
   return replaced;
 }
 
-/** One entry: every default is filled in, and it names other entries by their ids in the file. */
+/**
+ * One entry: every default is filled in, and it names other entries by their ids in the file. Without
+ * `alertChannelSubscriptions`, the service decides which channels are notified of a heartbeat.
+ */
 export interface FileEntry {
   readonly id: string;
   readonly fields: Readonly<Record<string, unknown>>;
@@ -68,7 +71,11 @@ export interface FileEntry {
 /** The fields of a check that name other entries of the file; they replace the check's own. */
 export interface CheckReferences {
   readonly groupId?: string;
-  /** All of them; some may have the number or the name of a channel that is not in the file. */
+  /**
+   * All of them, if one names an entry of the file or a channel by its name; some may have the number of a channel
+   * that is not in the file. Empty if the file has an empty list: then no channel is notified. Left out if the file
+   * has no list, so that the service decides.
+   */
   readonly alertChannelSubscriptions?: readonly NamedSubscription[];
 }
 

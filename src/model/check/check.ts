@@ -100,7 +100,9 @@ export const commonFields = {
   alertChannelSubscriptions: z
     .array(subscriptionSchema)
     .default([])
-    .describe('The alert channels that are notified of the check.'),
+    .describe(
+      'The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel.',
+    ),
   /** Omitted: `doubleCheck` decides. null: no retries. */
   retryStrategy: retryStrategySchema
     .nullable()

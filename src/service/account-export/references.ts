@@ -25,14 +25,14 @@ export class References {
   readonly #parts: ReferenceParts;
   readonly #channels: ReadonlySet<unknown>;
   readonly #groups: ReadonlySet<unknown>;
-  readonly #firstChannel: unknown;
+  /** Whether the file has a channel that is not notified of all checks anyway. */
+  readonly #hasOrdinaryChannel: boolean;
 
   constructor(parts: ReferenceParts) {
     this.#parts = parts;
     this.#channels = new Set(parts.alertChannels.map(({ id }) => id));
     this.#groups = new Set(parts.groups.map(({ id }) => id));
-    const ordinary = parts.alertChannels.find(({ subscribeAll }) => subscribeAll !== true);
-    this.#firstChannel = ordinary?.id ?? null;
+    this.#hasOrdinaryChannel = parts.alertChannels.some((channel) => channel.subscribeAll !== true);
   }
 
   /** Returns a check or a heartbeat with the ids in its references replaced. */
@@ -62,8 +62,8 @@ export class References {
   }
 
   /**
-   * A new check without subscriptions is subscribed to all channels. For a check without channels, the
-   * file therefore has one deactivated subscription. Channels with `subscribeAll` need no subscription.
+   * Without the field, a new check would be subscribed to all channels. For a check without channels, the file
+   * therefore has an empty list. Channels with `subscribeAll` need no subscription.
    */
   #subscriptions(given: unknown): Entry {
     const subscriptions = (Array.isArray(given) ? given : []).flatMap((one: unknown) => {
@@ -73,15 +73,11 @@ export class References {
         ? [{ alertChannelId: String(channel), activated: one.activated !== false }]
         : [];
     });
-    if (subscriptions.length > 0) {
-      const inOrder = subscriptions.toSorted((one, other) =>
-        one.alertChannelId < other.alertChannelId ? -1 : 1,
-      );
-      return { alertChannelSubscriptions: inOrder.map(withoutDefault) };
-    }
-    if (this.#firstChannel === null) return {};
-    const none = { alertChannelId: this.#firstChannel, activated: false };
-    return { alertChannelSubscriptions: [none] };
+    if (subscriptions.length === 0 && !this.#hasOrdinaryChannel) return {};
+    const inOrder = subscriptions.toSorted((one, other) =>
+      one.alertChannelId < other.alertChannelId ? -1 : 1,
+    );
+    return { alertChannelSubscriptions: inOrder.map(withoutDefault) };
   }
 
   #trigger(id: string, triggerIncident: unknown): Entry {

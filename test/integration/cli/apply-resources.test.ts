@@ -223,6 +223,60 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     expect(again.stdout).toContain('1 check unchanged');
   });
 
+  it('gives checks and heartbeats with an empty list no channel, and new ones without a list every channel', async () => {
+    const { mine } = service();
+    const config = { name: 'On call', number: '+4915112345678' };
+    await mine.post('/v1/alert-channels', { type: 'SMS', config });
+    const none = { alertChannelSubscriptions: [] };
+    const content = (fields: object) => ({
+      alertChannels: whole().alertChannels,
+      heartbeats: [{ id: 'backup', heartbeat: RHYTHM, ...fields }],
+      checks: [
+        { id: 'home', ...TCP, ...fields },
+        { id: 'cart', ...TCP },
+      ],
+    });
+    const counts = async () => {
+      const paths = ['/v1/checks/heartbeats/backup', '/v1/checks/home', '/v1/checks/cart'];
+      const replies = await Promise.all(paths.map((path) => mine.get(path)));
+      return replies.map(({ json }) => json.alertChannelSubscriptions.length);
+    };
+    const file = checkFile(content(none));
+    const apply = (...flags: readonly string[]) => runHere(['apply', file.path, ...flags], env);
+    expect(await apply()).toMatchObject({ code: 0, stderr: '' });
+    expect(await counts()).toEqual([0, 0, 3]);
+    file.write(content({}));
+    expect((await apply()).stdout).toMatch(/^nothing to change\n/);
+    file.write(content({ alertChannelSubscriptions: [{ alertChannelId: 'ops' }] }));
+    expect(await apply()).toMatchObject({ code: 0, stderr: '' });
+    expect(await counts()).toEqual([1, 1, 3]);
+
+    file.write({ ...content({}), defaults: none });
+    const planned = await apply('--dry-run');
+    expect(planned.stdout).toContain(
+      '~ update home (TCP)\n    alertChannelSubscriptions[0]  {"alertChannelId":"ops","activated":true} -> (none)\n',
+    );
+    expect(planned.stdout).toContain('  1 heartbeat unchanged\n');
+    expect(await apply()).toMatchObject({ code: 0, stderr: '' });
+    expect(await counts()).toEqual([1, 0, 0]);
+    file.write(content(none));
+    expect((await apply()).stdout).toContain('1 heartbeat updated');
+    expect(await counts()).toEqual([0, 0, 0]);
+    expect((await apply()).stdout).toMatch(/^nothing to change\n/);
+  });
+
+  it('refuses a new heartbeat whose id is a path of the API, also with --dry-run', async () => {
+    const { path } = checkFile({ heartbeats: [{ id: 'tcp', heartbeat: RHYTHM }] });
+    for (const flags of [['--dry-run', '--exit-code'], []]) {
+      const { code, stdout, stderr } = await runHere(['apply', path, ...flags], env);
+      expect(code).toBe(1);
+      expect(stdout).not.toContain('create heartbeat');
+      expect(stderr).toMatch(
+        /: heartbeat "tcp" cannot be created: a service refuses .*tcp-check\n$/,
+      );
+    }
+  });
+
   it('writes checks after those that they depend on, also where the file has them in the opposite order', async () => {
     const named = (id: string, ...dependsOn: readonly string[]) => ({ id, ...TCP, dependsOn });
     const dependsOn = async (id: string) =>

@@ -252,6 +252,25 @@ describe('vedette apply', () => {
     expect((await service().mine.get('/v1/checks/lost')).status).toBe(404);
   });
 
+  it('refuses a new check whose id is a path of the API, in the words of vedette validate, also with --dry-run', async () => {
+    const file = checkFile({ id: 'api', ...TCP }, { id: 'shop', ...TCP });
+    const why =
+      'a service refuses new checks and heartbeats with the id api, which is a path of its API: choose another, for example api-check';
+    const stderr = `${file.path}:2: check "api" cannot be created: ${why}\n`;
+    const drift = () => runHere(['apply', file.path, '--dry-run', '--exit-code'], env);
+    expect(await drift()).toEqual({
+      code: 1,
+      stderr,
+      stdout:
+        '+ create shop (TCP)\n\n1 check to create\nnothing was changed: --dry-run; 1 would be refused; the service may still refuse changes that only it can check\n',
+    });
+    const applied = await runHere(['apply', file.path], env);
+    expect(applied).toMatchObject({ code: 1, stderr });
+    expect(applied.stdout).toMatch(/\n1 check created, 1 refused\n$/);
+    expect(await drift()).toMatchObject({ code: 1, stderr });
+    expect((await runHere(['validate', file.path], env)).stdout).toContain(`: note: ${why}\n`);
+  });
+
   it('prints each reason of a refusal on a line of its own', async () => {
     const file = checkFile({ id: 'lost', ...TCP, privateLocations: ['nowhere', 'missing'] });
     const { code, stderr } = await runHere(['apply', file.path], env);

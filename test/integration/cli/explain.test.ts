@@ -42,6 +42,7 @@ describe('vedette explain', () => {
         'setting\tmaxResponseTime\t4000 ms\tcheck',
         'setting\tshouldFail\tno\tdefault',
         'setting\talertSettings\tafter 2 failed runs; no reminders\taccount',
+        'setting\talertChannels\tno channel\tcheck',
         'agent\tberlin\tonline\tagent\t',
         'agent\toslo\tnew\t\t',
       ]),
@@ -49,6 +50,30 @@ describe('vedette explain', () => {
     const slots = lines.filter((line) => line.startsWith('slot\t')).map((line) => line.split('\t'));
     expect(slots.map(([, at = '']) => (Date.parse(at) - NOW) / 60_000)).toEqual([1, 2, 3, 4, 5]);
     expect(new Set(slots.map(([, , location]) => location))).toEqual(new Set(['oslo', 'berlin']));
+  });
+
+  it('names the channels that are notified of the check', async () => {
+    const env = await given();
+    const { mine } = fixture();
+    const channel = async (name: string, fields: object): Promise<number> => {
+      const config = { name, url: 'https://hooks.example/a' };
+      const body = { type: 'WEBHOOK', config, ...fields };
+      return (await mine.post('/v1/alert-channels', body)).json.id;
+    };
+    const line = async () => {
+      const { stdout } = await runHere(['explain', 'shop'], env);
+      return stdout.split('\n').find((each) => each.startsWith('setting\talertChannels\t'));
+    };
+    const board = await channel('Board', { sendFailure: false });
+    await channel('On call', { subscribeAll: true });
+    expect(await line()).toBe(
+      'setting\talertChannels\tOn call (subscribed to all checks)\taccount',
+    );
+    const named = { alertChannelSubscriptions: [{ alertChannelId: board }] };
+    expect((await mine.patch('/v1/checks/url/shop', named)).status).toBe(200);
+    expect(await line()).toBe(
+      'setting\talertChannels\tBoard (not of failures), On call (subscribed to all checks)\tcheck',
+    );
   });
 
   it('says of an id which is a path of the API that no check can be read by it', async () => {

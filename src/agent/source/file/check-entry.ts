@@ -69,7 +69,8 @@ export function readCheck(raw: unknown, index: number, context: EntryContext): C
   });
   for (const { path, message } of unknown) report.value(pathOf(path), of, message);
   const sound = (check: Check): Check | null => {
-    const references = referencesOf(check.alertChannelSubscriptions, entries);
+    const isListed = Object.hasOwn(named, 'alertChannelSubscriptions');
+    const references = referencesOf(isListed ? check.alertChannelSubscriptions : null, entries);
     if (references !== null) context.references.set(check.id, references);
     return unknown.length === 0 && logicalId === undefined ? check : null;
   };

@@ -104,6 +104,16 @@ export function withReferences(
   return checks.map((check) => ({ ...check, ...references.get(check.id) }) as unknown as Check);
 }
 
+/** The ids of the checks for which the file has an empty list of channels. */
+export function checksWithoutChannels(
+  references: ReadonlyMap<string, CheckReferences>,
+): ReadonlySet<string> {
+  const ids = [...references].flatMap(([id, { alertChannelSubscriptions: named }]) =>
+    named?.length === 0 ? [id] : [],
+  );
+  return new Set(ids);
+}
+
 /** Replaces ids of the service by ids of the file in checks of the service, for comparison with those of the file. */
 export function knownWithEntryIds(
   known: readonly KnownCheck[],

@@ -135,13 +135,15 @@ function normalForm(section: Section, fields: Fields): Fields {
       const given = settings.safeParse(compared.alertSettings).data;
       return { ...compared, alertSettings: given === undefined ? null : alertSettingsOf(given) };
     }
-    case 'heartbeats':
+    case 'heartbeats': {
+      const { alertChannelSubscriptions: named } = compared;
       return {
         ...compared,
         alertSettings: alertSettingsOf(settings.safeParse(compared.alertSettings).data),
         triggerIncident: compared.triggerIncident ?? null,
-        alertChannelSubscriptions: sortedSubscriptions(compared.alertChannelSubscriptions),
+        ...(named === undefined ? {} : { alertChannelSubscriptions: sortedSubscriptions(named) }),
       };
+    }
     case 'alertChannels':
       return compared.type === 'WEBHOOK' ? withWebhookSecret(compared) : compared;
     default:

@@ -16,6 +16,7 @@ import type { ApplyRefusal, UnlistedAction } from '../check-plan.ts';
 import { changedFields, type FieldChange, fieldChanges } from '../field-changes.ts';
 import { ownershipProblem } from '../file-ownership.ts';
 import { hasNames } from '../fill-secrets.ts';
+import { creationProblem } from '../reserved-ids.ts';
 import type { NameProblems } from './channel-names.ts';
 import { hasHidden, withHidden } from './hidden-fields.ts';
 import { ResourceIds, type ServiceId, withEntryIds } from './references.ts';
@@ -200,7 +201,11 @@ function planEntry(
 ): ResourceStep | ApplyRefusal | 'uncompared' | 'unfilled' | null {
   const { id } = entry;
   const after = fieldsOfEntry(section, entry, fileName);
-  if (known === undefined) return { kind: 'create', section, id, body: after };
+  if (known === undefined) {
+    const reason = section === 'heartbeats' ? creationProblem(id) : null;
+    if (reason !== null) return { kind: section, id, reasons: [reason] };
+    return { kind: 'create', section, id, body: after };
+  }
   const problem = ownershipProblem(known.logicalId, fileName);
   if (problem !== null) return { kind: section, id, reasons: [problem] };
   if (section === 'alertChannels' && known.type !== after.type) {
@@ -212,7 +217,7 @@ function planEntry(
   if (before === null) {
     const texts = { before: 'of another release', after: 'as in the file' };
     const changes = [{ path: 'all fields', ...texts, isWrittenAgain: false }];
-    return { ...update, changes, body: bodyOf(after) };
+    return { ...update, changes, body: after };
   }
   const whole = leavesChannels(section, after)
     ? { ...after, alertChannelSubscriptions: before.alertChannelSubscriptions }
@@ -305,17 +310,9 @@ export function comparedFields(section: Section, known: Fields, ids: ResourceIds
   return fieldsOfResponse(section, known, (fields) => withEntryIds(fields, ids));
 }
 
-/** If the file names no channel, the service decides, as with checks. */
+/** If the file has no list of channels, the service decides, as with checks. */
 function leavesChannels(section: Section, { alertChannelSubscriptions: named }: Fields): boolean {
-  return section === 'heartbeats' && Array.isArray(named) && named.length === 0;
-}
-
-/** Removes the fields that the file leaves to the service. */
-export function bodyOf(fields: Fields): Fields {
-  const { alertChannelSubscriptions: named, ...rest } = fields;
-  return Array.isArray(named) && named.length > 0
-    ? { ...rest, alertChannelSubscriptions: named }
-    : rest;
+  return section === 'heartbeats' && named === undefined;
 }
 
 function endOf(

@@ -5,7 +5,7 @@ import { assignmentQuery, type Resolved } from '../write-steps.ts';
 import { type ResourceIds, type ServiceId, withServiceIds } from './references.ts';
 import type { Fields } from './resource-fields.ts';
 import { RESOURCE_PATHS } from './resource-fields.ts';
-import { bodyOf, comparedFields, type ResourceStep } from './resource-plan.ts';
+import { comparedFields, type ResourceStep } from './resource-plan.ts';
 
 type Client = Pick<ApiClient, 'send'>;
 
@@ -37,10 +37,7 @@ export async function writeResource(
   if (step.kind === 'update') return update(step, body, context);
   const reply =
     section === 'heartbeats'
-      ? await client.send('PUT', pathOf(section, id) + assignmentQuery(body), {
-          body: bodyOf(body),
-          signal,
-        })
+      ? await client.send('PUT', pathOf(section, id) + assignmentQuery(body), { body, signal })
       : await client.send('POST', RESOURCE_PATHS[section], { body, signal });
   const made = reply.ok && isObject(reply.json) ? reply.json.id : null;
   if (typeof made === 'string' || typeof made === 'number') ids.set(section, id, made);

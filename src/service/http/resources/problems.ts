@@ -16,6 +16,19 @@ const SHOWN_PART: Readonly<Record<RequestPart, string>> = {
 const MAX_SHOWN_CHARS = 60;
 const MAX_PATH_CHARS = 200;
 
+/** What a field has the number of, and the path that lists the numbers. */
+interface Numbered {
+  readonly noun: string;
+  readonly list: string;
+}
+const CHANNEL: Numbered = { noun: 'channel', list: '/v1/alert-channels' };
+/** In a check file these fields have the id of an entry of the file, which people also send to the API. */
+const NUMBERED: Readonly<Record<string, Numbered>> = {
+  alertChannelId: CHANNEL,
+  alertChannelIds: CHANNEL,
+  groupId: { noun: 'group', list: '/v1/check-groups' },
+};
+
 export type Validation<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly RequestProblem[] };
@@ -139,7 +152,18 @@ function sentence(
   if (isMissing && issue.code === 'invalid_value') return `is missing; it must be ${allowed}`;
   if (allowed === null) return issue.code === 'custom' ? issue.message : 'is not allowed here';
   const isWord = issue.code === 'invalid_value';
-  return `must be ${allowed}${shownInput(input, isWord || part !== 'body')}`;
+  const shown = shownInput(input, isWord || part !== 'body');
+  const numbered = part === 'body' && typeof input === 'string' ? numberedBy(issue, path) : null;
+  return numbered === null
+    ? `must be ${allowed}${shown}`
+    : `must be the number of a ${numbered.noun}${shown}: GET ${numbered.list} lists them`;
+}
+
+/** null if the issue is not about the number of another resource. */
+function numberedBy(issue: z.core.$ZodIssue, path: readonly PropertyKey[]): Numbered | null {
+  if (issue.code !== 'invalid_type' || !/^(number|int)$/.test(issue.expected)) return null;
+  const field = path.findLast((step) => typeof step === 'string') ?? '';
+  return Object.hasOwn(NUMBERED, field) ? (NUMBERED[field] ?? null) : null;
 }
 
 /** Completes "must be"; null if the issue does not say what is allowed. */

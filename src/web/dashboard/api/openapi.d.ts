@@ -4171,7 +4171,7 @@ export interface components {
              */
             runtimeId: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /**
-             * @description The alert channels that are notified of the check.
+             * @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel.
              * @default []
              */
             alertChannelSubscriptions: {
@@ -4295,7 +4295,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -4394,7 +4394,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -6728,7 +6728,7 @@ export interface components {
              */
             runtimeId: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /**
-             * @description The alert channels that are notified of the check.
+             * @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel.
              * @default []
              */
             alertChannelSubscriptions: {
@@ -6829,7 +6829,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -6920,7 +6920,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -8155,7 +8155,7 @@ export interface components {
              */
             groupId: number | null;
             /**
-             * @description The alert channels that are notified of the check.
+             * @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel.
              * @default []
              */
             alertChannelSubscriptions: {
@@ -8222,7 +8222,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -8321,7 +8321,7 @@ export interface components {
             useGlobalAlertSettings?: boolean;
             /** @description The id of the group that the check belongs to. */
             groupId?: number | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -8736,7 +8736,7 @@ export interface components {
              */
             runtimeId: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /**
-             * @description The alert channels that are notified of the check.
+             * @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel.
              * @default []
              */
             alertChannelSubscriptions: {
@@ -8837,7 +8837,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -8928,7 +8928,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -13342,7 +13342,7 @@ export interface components {
              */
             runtimeId: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /**
-             * @description The alert channels that are notified of the check.
+             * @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel.
              * @default []
              */
             alertChannelSubscriptions: {
@@ -13446,7 +13446,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -13538,7 +13538,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -14509,7 +14509,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -14586,7 +14586,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -14655,7 +14655,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -14724,7 +14724,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -14793,7 +14793,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -15002,7 +15002,7 @@ export interface components {
              */
             runtimeId: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
             /**
-             * @description The alert channels that are notified of the check.
+             * @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel.
              * @default []
              */
             alertChannelSubscriptions: {
@@ -15104,7 +15104,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;
@@ -15195,7 +15195,7 @@ export interface components {
             groupOrder?: number | null;
             /** @description Stored but not used: scripts run in one runtime, whichever is named. */
             runtimeId?: ("2026.04" | "2025.04" | "2024.09" | "2024.02" | "2023.09" | "2023.02" | "2022.10") | null;
-            /** @description The alert channels that are notified of the check. */
+            /** @description The alert channels that are notified of the check. If omitted, a new check gets every channel of the account, and an existing one keeps its own. An empty list in a check file: no channel. */
             alertChannelSubscriptions?: {
                 /** @description The id of the alert channel. */
                 alertChannelId: number;

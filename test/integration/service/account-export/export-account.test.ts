@@ -114,7 +114,7 @@ describe('the export of an account as a check file', () => {
       },
       variables: [{ key: 'OWN', value: SECRET, secret: true }],
     });
-    // Nobody is notified of it, which a check in a file cannot say by naming no channel.
+    // Nobody is notified of it.
     await put(client, '/v1/checks/tcp/quiet?autoAssignAlerts=false', {
       name: 'Quiet',
       privateLocations: ['office'],
@@ -186,6 +186,7 @@ describe('the export of an account as a check file', () => {
       '  - id: web-shop-eu\n',
       '    groupId: web-shop-eu\n',
       '      - alertChannelId: ops-example-com\n        activated: false\n',
+      '    alertChannelSubscriptions: []\n',
       '      serviceId: web\n',
     ]) {
       expect(text).toContain(part);

@@ -15,9 +15,18 @@ function checkWith(alertChannelSubscriptions: Check['alertChannelSubscriptions']
   return { ...body, id: 'home' };
 }
 
-function stepsFor(file: Check, known: Check | null) {
-  const before = [{ id: 'home', checkType: 'URL', check: known }];
-  return planChanges([file], before, { fileName: null, unlistedActionOf: () => 'keep' }).steps;
+/** @param known undefined for a new check; null for one of another release */
+function stepsFor(
+  file: Check,
+  known: Check | null | undefined,
+  withoutChannels: ReadonlySet<string> = new Set(),
+) {
+  const before = known === undefined ? [] : [{ id: 'home', checkType: 'URL', check: known }];
+  return planChanges([file], before, {
+    fileName: null,
+    unlistedActionOf: () => 'keep',
+    withoutChannels,
+  }).steps;
 }
 
 describe('the alert channels of a check of a file', () => {
@@ -29,6 +38,27 @@ describe('the alert channels of a check of a file', () => {
     expect(unknown?.kind === 'update' && unknown.body).not.toHaveProperty(
       'alertChannelSubscriptions',
     );
+    expect(stepsFor(checkWith([]), undefined)).toMatchObject([{ leavesChannels: true }]);
+  });
+
+  it('are none where the file has an empty list', () => {
+    const emptied = new Set(['home']);
+    const none = { body: { alertChannelSubscriptions: [] } };
+    expect(stepsFor(checkWith([]), checkWith(SUBSCRIBED), emptied)).toMatchObject([
+      {
+        ...none,
+        changes: [
+          {
+            path: 'alertChannelSubscriptions[0]',
+            before: '{"alertChannelId":7,"activated":true}',
+            after: '(none)',
+          },
+        ],
+      },
+    ]);
+    expect(stepsFor(checkWith([]), null, emptied)).toMatchObject([none]);
+    expect(stepsFor(checkWith([]), checkWith([]), emptied)).toEqual([]);
+    expect(stepsFor(checkWith([]), undefined, emptied)).toMatchObject([{ leavesChannels: false }]);
   });
 
   it('are those that the file names', () => {

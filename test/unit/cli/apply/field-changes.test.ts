@@ -7,7 +7,7 @@ import { type CheckFields, checkOf } from '../../../support/samples/checks.ts';
 const api = (fields: CheckFields) => checkOf('API', fields);
 
 function changesOf(before: CheckFields, after: CheckFields): readonly string[] {
-  return fieldChanges(...comparable(api(before), api(after))).map(
+  return fieldChanges(...comparable(api(before), api(after), true)).map(
     (change) => `${change.path}: ${change.before} -> ${change.after}`,
   );
 }

@@ -164,7 +164,11 @@ function readEntry(
   if (!isSound || id === null) return null;
   const { logicalId: __, subscriptions: ___, ...fields } = parsed.data;
   if (separated === null) return { id, fields };
-  const subscriptions = z.array(subscriptionSchema).parse(fields.alertChannelSubscriptions);
+  const { alertChannelSubscriptions, ...others } = fields;
+  if (!Object.hasOwn(body, 'alertChannelSubscriptions')) {
+    return { id, fields: { ...others, ...referencesOf(null, named) } };
+  }
+  const subscriptions = z.array(subscriptionSchema).parse(alertChannelSubscriptions);
   return { id, fields: { ...fields, ...referencesOf(subscriptions, named) } };
 }
 

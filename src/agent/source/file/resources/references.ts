@@ -84,26 +84,33 @@ function channelNameIn({ alertChannelId, alertChannelName }: RawMapping): string
 
 type Subscriptions = readonly { readonly alertChannelId: number; readonly activated: boolean }[];
 
-/** The names that `withoutReferences` took from a body whose subscriptions were parsed then. */
+/**
+ * The names that `withoutReferences` took from a body whose subscriptions were parsed then.
+ *
+ * @param parsed null if the body has no list of subscriptions
+ */
 export function referencesOf(
-  parsed: Subscriptions,
+  parsed: Subscriptions | null,
   named: readonly NamedEntry[],
 ): CheckReferences | null {
   const group = named.find(({ section }) => section === 'groups');
   const channels = new Map(
     named.flatMap((one) => (one.section === 'alertChannels' ? [[one.path[1], one] as const] : [])),
   );
-  const subscriptions = parsed.map(({ alertChannelId, activated }, index): NamedSubscription => {
+  const all = (parsed ?? []).map(({ alertChannelId, activated }, index): NamedSubscription => {
     const channel = channels.get(index);
     if (channel === undefined) return { alertChannelId, activated };
     return channel.isName
       ? { alertChannelName: channel.id, activated }
       : { alertChannelId: channel.id, activated };
   });
-  if (group === undefined && channels.size === 0) return null;
+  // The parsed check itself does not show whether the file has an empty list or none.
+  const isEmptied = parsed?.length === 0;
+  const subscriptions = channels.size > 0 || isEmptied ? all : null;
+  if (group === undefined && subscriptions === null) return null;
   return {
     ...(group === undefined ? {} : { groupId: group.id }),
-    ...(channels.size === 0 ? {} : { alertChannelSubscriptions: subscriptions }),
+    ...(subscriptions === null ? {} : { alertChannelSubscriptions: subscriptions }),
   };
 }
 

@@ -48,6 +48,25 @@ checks:
     expect(sections.statusPages[0]?.fields).toMatchObject({ cards: [{ services: ['web'] }] });
   });
 
+  it('have an empty list of channels only where the file has one, itself or in its defaults', async () => {
+    const request = '{ url: "https://e.test/" }';
+    const text = `defaults: { alertChannelSubscriptions: [] }
+heartbeats:
+  - { id: backup, heartbeat: ${RHYTHM} }
+  - { id: import, alertChannelSubscriptions: [], heartbeat: ${RHYTHM} }
+checks:
+  - { id: quiet, checkType: URL, request: ${request} }
+  - { id: loud, checkType: URL, alertChannelSubscriptions: [{ alertChannelId: 7 }], request: ${request} }
+`;
+    const { resources } = await parseCheckFile(text, 'checks.yaml');
+    expect([...resources.references]).toEqual([['quiet', { alertChannelSubscriptions: [] }]]);
+    const [backup, imports] = resources.sections.heartbeats;
+    expect(backup?.fields).not.toHaveProperty('alertChannelSubscriptions');
+    expect(imports?.fields).toHaveProperty('alertChannelSubscriptions', []);
+    const plain = await parseCheckFile(CHECKS, 'checks.yaml');
+    expect(plain.resources.references.size).toBe(0);
+  });
+
   it('change the fingerprint of the file', async () => {
     const fingerprintOf = async (more: string) =>
       (await parseCheckFile(`${CHECKS}${more}`, 'checks.yaml')).fingerprint;
@@ -56,6 +75,7 @@ checks:
     expect(named).not.toBe(plain);
     expect(await fingerprintOf('groups: [{ id: a, tags: [b] }]\n')).not.toBe(named);
     expect(await fingerprintOf('groups:\n  - id: a\n')).toBe(named);
+    expect(await fingerprintOf('defaults: { alertChannelSubscriptions: [] }\n')).not.toBe(plain);
   });
 
   it.each([

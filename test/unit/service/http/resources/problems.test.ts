@@ -36,6 +36,27 @@ describe('a problem of a request', () => {
     ]);
   });
 
+  it('says where to find the number of a channel or a group in place of its id in a check file', () => {
+    const schema = z.strictObject({
+      groupId: z.number().nullable(),
+      alertChannelIds: z.array(z.int()),
+      alertChannelSubscriptions: z.array(z.strictObject({ alertChannelId: z.number() })),
+    });
+    const body = {
+      groupId: 'shop',
+      alertChannelIds: [3, 'me'],
+      alertChannelSubscriptions: [{ alertChannelId: 'me' }, { alertChannelId: null }],
+    };
+    const judged = validate(schema, body, 'body');
+    const problems = judged.ok ? [] : judged.problems;
+    expect(problems.map(({ path, message }) => `${path} ${message}`)).toEqual([
+      'body.groupId must be the number of a group, not text of 4 characters: GET /v1/check-groups lists them',
+      'body.alertChannelIds[1] must be the number of a channel, not text of 2 characters: GET /v1/alert-channels lists them',
+      'body.alertChannelSubscriptions[0].alertChannelId must be the number of a channel, not text of 2 characters: GET /v1/alert-channels lists them',
+      'body.alertChannelSubscriptions[1].alertChannelId must be a number, not null',
+    ]);
+  });
+
   it.each([
     [{ type: 'HOOK' }, 'body.channel.type must be one of EMAIL, SMS, not "HOOK"'],
     [{ type: 5 }, 'body.channel.type must be one of EMAIL, SMS, not 5'],
