@@ -43,7 +43,7 @@ describe('vedette trigger', () => {
       [fixture().mine.accountId],
     );
 
-  /** Waits for the requests, delivers results, and lets the command look again. */
+  /** Waits for the requests, delivers results, and lets the command poll again. */
   const triggered = async (
     args: readonly string[],
     count: number,
@@ -93,7 +93,7 @@ describe('vedette trigger', () => {
     expect(failed.lines.at(-2)).toBe('1 run: 1 failed');
   });
 
-  it('says after a while how to see whether an agent is there at all', async () => {
+  it('says after a while how to find out whether an agent is connected', async () => {
     const { code, stderr } = await triggered(
       ['--check', 'shop'],
       1,
