@@ -6,7 +6,8 @@ import { z } from 'zod';
 
 /**
  * A receiver of OTLP over HTTP. It parses the messages of opentelemetry-proto 1.x (metrics.proto,
- * trace.proto, common.proto) in their JSON encoding, and refuses fields that they do not have: ids are hexadecimal, enums numbers, and 64-bit integers decimal texts.
+ * trace.proto, common.proto) in their JSON encoding, and refuses fields that they do not have: ids
+ * are hexadecimal, enums numbers, and 64-bit integers decimal texts.
  */
 
 const uint64 = z.string().regex(/^\d{1,20}$/);
