@@ -1,11 +1,11 @@
-// What an image holds of Vedette: the modules that its commands reach, the packages that those import,
-// with the packages these depend on, and the documents of the handbook; and a bill of materials and the
-// licences of what it holds of others. Run in the build stage, where dist and node_modules are:
+// Assembles the content of an image: the modules that its commands import, the packages that these
+// need with their dependencies, the documents of the handbook, and a bill of materials and the
+// licences of the packages. Run it in the build stage, where dist and node_modules are:
 //
 //   node docker/assemble-image.mjs agent|service FOLDER
 //
-// It ends with an error rather than leave out something that a module needs, or ship what only
-// development needs.
+// It fails rather than leave out a file that a module needs, or include one that only development
+// needs.
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -19,8 +19,8 @@ throw new VedetteError('usage', 'NOT_IN_THIS_IMAGE', 'up, service, account and u
 `;
 
 /**
- * Modules that stand in an image in place of our own, so that nothing behind those is reached. The
- * tables of variables are read for the help of commands, also where a mere argument is named like one.
+ * Modules that replace our own in an image, so that the imports of these are left out. The help of
+ * commands reads the tables of variables, also if an argument has the name of a command.
  */
 const IN_PLACE = {
   agent: {
@@ -35,7 +35,7 @@ export const MAINTENANCE_ENVIRONMENT = { migrate: [], decrypt: [], account: [], 
   service: {},
 };
 
-/** Folders and files that a module reads, and does not import. */
+/** Folders and files that a module reads instead of importing them. */
 const READ = /new URL\('(\.\/[\w-]+(?:\/|\.json)|(?:\.\.\/)+[\w-][\w/-]*\/)', import\.meta\.url\)/g;
 /** The compiler writes its own imports, of the JSX runtime, with double quotes. */
 const STATIC = /^(?:import|export)\b(?:[^'"`;=(]*?\bfrom)?\s*['"]([^'"]+)['"]/gm;
@@ -71,7 +71,7 @@ export function closureOf(root, image) {
     for (const [, beside] of code.matchAll(READ)) read.add(join(here, beside));
   }
   for (const path of Object.keys(inPlace)) {
-    if (!modules.has(path)) throw new Error(`${path} is no longer reached: mend IN_PLACE`);
+    if (!modules.has(path)) throw new Error(`${path} is no longer imported: correct IN_PLACE`);
   }
   return {
     modules: [...modules],
@@ -88,7 +88,7 @@ function packageName(specifier) {
     .join('/');
 }
 
-/** The folders of the packages and of all that they depend on. */
+/** The folders of the packages and of all their dependencies. */
 function packagesOf(root, names) {
   const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
   const found = new Set();
@@ -107,9 +107,9 @@ function packagesOf(root, names) {
       }
     };
     add(optionalDependencies, () => false);
-    // npm repeats the optional ones among the others.
+    // npm also lists the optional dependencies among the others.
     add(dependencies, (name) => optionalDependencies?.[name] === undefined);
-    // Optional peers come only where somebody else wants them.
+    // Optional peer dependencies are included only if another package needs them.
     const peers = Object.keys(peerDependencies ?? {});
     const wanted = peers.filter((name) => peerDependenciesMeta?.[name]?.optional !== true);
     add(Object.fromEntries(wanted.map((name) => [name, ''])), () => true);
@@ -117,7 +117,7 @@ function packagesOf(root, names) {
   return [...found];
 }
 
-/** Where Node finds the package from there; null where it is optional and not installed. */
+/** The folder in which Node finds the package; null if it is optional and not installed. */
 function folderOf(root, { name, from, needed }) {
   for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/')))) {
     const folder = join(place, 'node_modules', name);
@@ -130,7 +130,7 @@ function folderOf(root, { name, from, needed }) {
 
 /** The documents that the handbook shows, by their paths below root. */
 async function documentsOf(root, { modules }) {
-  if (!modules.includes(TOPICS)) throw new Error(`${TOPICS} is no longer reached: mend TOPICS`);
+  if (!modules.includes(TOPICS)) throw new Error(`${TOPICS} is no longer imported: correct TOPICS`);
   const { HANDBOOK_DOCUMENTS } = await import(pathToFileURL(join(root, TOPICS)).href);
   return HANDBOOK_DOCUMENTS;
 }
@@ -150,14 +150,14 @@ function copy(root, { modules, read, packages, inPlace }, documents, target) {
       filter: (path) => path !== inner && isNeeded(relative(join(root, folder), path)),
     });
   }
-  // package.json tells the version, and that the modules are ESM.
+  // package.json contains the version, and declares the modules as ESM.
   for (const file of ['package.json', 'LICENSE', ...documents]) {
     mkdirSync(dirname(join(target, file)), { recursive: true });
     cpSync(join(root, file), join(target, file));
   }
 }
 
-/** Loads each module where it stands now, but for those that begin to work when they are loaded. */
+/** Imports each module in the target folder, except those that start work when they are loaded. */
 async function load(target, { modules, inPlace }) {
   const starts = (path) =>
     path === MAIN || path.endsWith('-worker.js') || inPlace[path]?.includes('throw');

@@ -1,5 +1,5 @@
-// What Vedette holds of others: a bill of materials (CycloneDX 1.6, JSON) and the texts of the licences.
-// For the images, assemble-image.mjs writes both; for the package, `npm pack` does, after the build:
+// Writes a bill of materials (CycloneDX 1.6, JSON) and the licence texts of third-party packages.
+// assemble-image.mjs writes both for the images, and `npm pack` for the package, after the build:
 //
 //   node docker/third-party.mjs FOLDER
 //
@@ -13,13 +13,13 @@ import { isLicence } from './needed-files.mjs';
 
 export const BILL = 'sbom.cdx.json';
 export const LICENCES = 'third-party-licenses.txt';
-/** What the bundler put into the dashboard's files, with the licences. */
+/** The packages that the bundler put into the dashboard, with their licences. */
 const BUNDLED = 'dist/web/dashboard/licenses.json';
-/** npm's list of a large tree. */
+/** Enough for npm's list of a large tree. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /**
- * A package of others.
+ * A third-party package.
  * @typedef {{ name: string, version: string, licence: string, text: string | null }} ThirdParty
  */
 
@@ -28,10 +28,10 @@ const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
  *
  * @param {string} root the folder of package.json, package-lock.json, dist and node_modules
  * @param {object} what
- * @param {string} what.subject the name of what holds them: of an image, or of the package
+ * @param {string} what.subject the name of the image or package that contains them
  * @param {readonly string[]} what.folders of packages, as the lockfile names them
- * @param {boolean} what.withDashboard whether it holds the built dashboard
- * @param {boolean} what.withNode whether it holds the Node that runs this
+ * @param {boolean} what.withDashboard whether it contains the built dashboard
+ * @param {boolean} what.withNode whether it contains the running version of Node
  * @param {string} target
  */
 export function writeThirdParty(root, { subject, folders, withDashboard, withNode }, target) {
@@ -48,7 +48,7 @@ export function writeThirdParty(root, { subject, folders, withDashboard, withNod
   writeFileSync(join(target, LICENCES), licences);
 }
 
-/** The lockfile as npm lists it, with what only development needs: in CycloneDX 1.5, its newest. */
+/** npm's list of all packages of the lockfile, in CycloneDX 1.5, npm's newest format. */
 function listOf(root) {
   const options = ['--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
   const how = { cwd: root, encoding: 'utf8', maxBuffer: MAX_OUTPUT_BYTES };
@@ -59,7 +59,7 @@ function listOf(root) {
 function packageAt(root, folder, locked) {
   const path = join(root, folder);
   const name = locked.name ?? folder.split('node_modules/').at(-1);
-  // Parts for other platforms are in the lockfile, and not installed here.
+  // Packages for other platforms are in the lockfile, but not installed here.
   const files = existsSync(path) ? readdirSync(path).filter(isLicence).sort() : [];
   const text = files.map((file) => readFileSync(join(path, file), 'utf8').trim()).join('\n\n');
   const { version, license: licence = 'UNKNOWN' } = locked;
@@ -73,7 +73,7 @@ function bundledPackages(root) {
   });
 }
 
-/** Its licence file has those of all that it holds. @returns {ThirdParty} */
+/** Node's licence file includes those of its dependencies. @returns {ThirdParty} */
 function nodeItself() {
   const file = join(dirname(process.execPath), '../LICENSE');
   const text = existsSync(file) ? readFileSync(file, 'utf8').trim() : null;
@@ -81,7 +81,7 @@ function nodeItself() {
 }
 
 /**
- * The part of npm's list that is held, as CycloneDX 1.6.
+ * The part of npm's list that is shipped, as CycloneDX 1.6.
  *
  * @param {object} list CycloneDX 1.5
  * @param {{ subject: string, version: string, packages: readonly ThirdParty[], node: readonly ThirdParty[] }} what
@@ -149,7 +149,7 @@ function timestamp() {
   return /^\d+$/.test(seconds) ? { timestamp: new Date(Number(seconds) * 1000).toISOString() } : {};
 }
 
-/** A UUID of version 8 (RFC 9562): of the content, so that the same bill has the same number. */
+/** A UUID of version 8 (RFC 9562), derived from the content: the same bill has the same number. */
 function serialNumber(content) {
   const hex = createHash('sha256').update(JSON.stringify(content)).digest('hex');
   const variant = '89ab'[Number.parseInt(hex[16], 16) % 4];
@@ -166,7 +166,7 @@ function serialNumber(content) {
 /**
  * A list of packages with their licences, then each text once.
  *
- * @param {string} title of what holds them
+ * @param {string} title names the image or package that contains them
  * @param {readonly ThirdParty[]} packages
  */
 export function licencesOf(title, packages) {

@@ -41,7 +41,7 @@ async function main() {
   if (checks !== undefined) say(`checks of ${checks}: ${await ensureChecks(checks, slug)}`);
 }
 
-/** @returns {Promise<string>} what became of it */
+/** @returns {Promise<string>} the outcome, for the log */
 async function ensureBucket() {
   // It is large, and not needed if artifacts are in a folder.
   const { CreateBucketCommand, HeadBucketCommand, S3Client } = await import('@aws-sdk/client-s3');

@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Makes a release of the commit that is checked out, part by part, in a folder.
+# Builds a release of the checked out commit, part by part, in a folder.
 # usage: bash docker/release/release.sh VERSION [PART...]
 #
-#   check      the tree is clean, and all files tell this version
+#   check      the working tree is clean, and all files have this version
 #   test       all of .ci/run
 #   package    the npm package, with its bill of materials and licences
 #   chart      the Helm chart
 #   images     both images for all PLATFORMS, as OCI archives
-#   checksums  SHA256SUMS of what the folder holds of this version
-#   publish    sends what the folder holds: images, chart, npm package
+#   checksums  SHA256SUMS of the files of this version
+#   publish    pushes images, chart and npm package from the folder
 #
-# Without a PART: all but publish. docker/release/README.md tells what each part needs.
+# Without a PART: all but publish. docker/release/README.md describes what each part needs.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -22,7 +22,7 @@ platforms=${PLATFORMS:-linux/amd64,linux/arm64}
 mkdir -p "$out"
 out=$(cd "$out" && pwd)
 
-# Npm and Helm would give their archives the same name.
+# npm and Helm would give their archives the same name.
 package=$out/vedette-npm-$version.tgz
 chart=$out/vedette-chart-$version.tgz
 
@@ -35,8 +35,8 @@ part_test() {
   bash .ci/run
 }
 
-# From a copy of the commit: modules of an older build, and packages of other versions than those in the
-# lockfile, would else get into it. PACKAGE_FOLDER, for tests, is packed as it stands.
+# Packs a copy of the commit, so that the package contains neither modules of an older build nor
+# packages that differ from the lockfile. PACKAGE_FOLDER, for tests, is packed without a copy.
 part_package() {
   local tree=${PACKAGE_FOLDER:-}
   if [ -z "$tree" ]; then
@@ -63,7 +63,7 @@ part_images() {
   image vedette docker/service.Dockerfile
 }
 
-# The builder attaches a bill of materials of the whole image, and how it was built.
+# The builder attaches a bill of materials of the whole image and its provenance.
 # usage: image NAME DOCKERFILE
 image() {
   local settings=(--build-arg "VERSION=$version" --build-arg "REVISION=$(git rev-parse HEAD)")
@@ -82,7 +82,7 @@ part_checksums() {
   (cd "$out" && sha256sum vedette*-"$version".* > SHA256SUMS)
 }
 
-# npm last: a version there can never be replaced.
+# npm comes last, because a published version can never be replaced.
 part_publish() {
   : "${REGISTRY:?REGISTRY is the registry of the images and the chart, such as registry.example.com/vedette}"
   (cd "$out" && sha256sum --check --strict --quiet SHA256SUMS)
@@ -91,7 +91,7 @@ part_publish() {
     skopeo copy --all "oci-archive:$(archive "$name")" "docker://$REGISTRY/$name:$version"
   done
   helm push "$chart" "oci://$REGISTRY/charts"
-  # A version such as 1.0.0-rc.1 is installed only by those who ask for it.
+  # A pre-release such as 1.0.0-rc.1 is installed only on request.
   case $version in
     *-*) npm publish "$package" --tag next ;;
     *) npm publish "$package" ;;

@@ -1,8 +1,8 @@
-// The files that tell the version of Vedette.
+// Checks and sets the version of Vedette in all files that contain it.
 //
-//   node docker/release/version.mjs check VERSION [FOLDER]   exits with 1 and names the files that tell another one
-//   node docker/release/version.mjs set VERSION [FOLDER]     writes it into all of them but CHANGELOG.md
-//   node docker/release/version.mjs notes VERSION [FOLDER]   prints its part of CHANGELOG.md
+//   node docker/release/version.mjs check VERSION [FOLDER]   exits with 1 if a file has another
+//   node docker/release/version.mjs set VERSION [FOLDER]     writes it to all but CHANGELOG.md
+//   node docker/release/version.mjs notes VERSION [FOLDER]   prints its section of CHANGELOG.md
 //
 // FOLDER is the root of the repository, by default that of this file.
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const USAGE = 'usage: node docker/release/version.mjs check|set|notes VERSION [F
 const VERSION = /^\d+\.\d+\.\d+(?:-[\dA-Za-z.-]+)?$/;
 const ANY = '(\\d+\\.\\d+\\.\\d+(?:-[\\dA-Za-z.-]+)?)';
 
-/** Paths, and what stands before each version in them. */
+/** Paths, each with a pattern of the text before the version. */
 const PLACES = [
   ['package.json', '^ {2}"version": "'],
   ['package-lock.json', '^ {2}"version": "'],
@@ -65,7 +65,7 @@ function main([command, version = '', folder]) {
   else end(1, problems(root, version));
 }
 
-/** Unless there are no problems. */
+/** Prints the lines and exits with the code; does nothing without lines. */
 function end(code, lines) {
   if (lines.length === 0) return;
   process.stderr.write(`${lines.join('\n')}\n`);

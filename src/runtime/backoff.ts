@@ -7,7 +7,7 @@ export interface BackoffOptions {
   readonly random?: () => number;
 }
 
-/** Exponential backoff, as a rule with equal jitter: clients that failed together do not retry together. */
+/** Exponential backoff, by default with jitter: clients that failed together retry apart. */
 export class Backoff {
   readonly #options: BackoffOptions;
   #baseMs: number;

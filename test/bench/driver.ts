@@ -37,7 +37,7 @@ export async function startDriver(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (said.length < 20_000) said += text;
   });
-  // A process that has ended is reported by the next read.
+  // The next read reports a process that has ended.
   child.stdin.on('error', () => {});
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   const nextLine = async (): Promise<string> => {

@@ -9,9 +9,9 @@ const SCRIPT = 'ip link set lo up && exec "$@"';
 /**
  * Runs this process again in its own network namespace if root may create one: the
  * machine's own network may keep track of each connection, and some thousand a second fill the table
- * for that. Then packets are lost, and what is measured is how long that takes.
+ * for that. Then packets are lost, and the result shows how long their repeats take.
  *
- * @returns the exit code of the other process; null if this one is to do the work
+ * @returns the exit code of the other process; null if this process must do the work
  */
 export async function inOwnNetwork(): Promise<number | null> {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || MARK in process.env) return null;

@@ -46,7 +46,7 @@ interface Condition {
   /** Checks of healthy targets; most run every ten seconds. */
   readonly healthy: number;
   readonly starve: (agent: StarvedAgent, memory: OwnMemory | null) => void;
-  /** What the agent's log names, where nothing else can starve it as much. */
+  /** The cause in the agent's log, if nothing else can starve the agent as much. */
   readonly cause?: StarvationCause;
   /**
    * Its share of a CPU alone can make the health port slow, and leave no time for two slots in a row: the time is
@@ -175,11 +175,11 @@ function notYetRun({ name, checks, agent }: Started): readonly string[] {
 
 interface Verdict {
   readonly summary: Readonly<Record<string, unknown>> & { readonly name: string };
-  /** Sentences: what is wrong already. */
+  /** Sentences: the faults so far. */
   readonly problems: readonly string[];
-  /** Sentences: what is still to come. */
+  /** Sentences: the reports that are still missing. */
   readonly awaited: readonly string[];
-  /** There is no use in waiting for the rest. */
+  /** Waiting for the rest is useless. */
   readonly isHopeless: boolean;
 }
 
@@ -210,7 +210,7 @@ function verdictOf(starved: Starved, gaps: readonly Gap[]): Verdict {
       calmMs: calm.timesMs(),
       answerMs,
       finals,
-      // They say nothing: the targets stood still meanwhile, as where a hypervisor takes the CPU.
+      // They prove nothing: the targets stood still meanwhile, as when a hypervisor takes the CPU.
       notJudged,
       missed,
       falseFailures: falseFailures.length,

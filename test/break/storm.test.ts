@@ -35,7 +35,7 @@ const COUNTS: Readonly<Record<Group, number>> = {
 };
 /** The maximum: each check with dropped packets has a permit for the 30 s of its attempt. */
 const JOB_CONCURRENCY = '1000';
-/** All code runs for the first time at first. */
+/** In the warm-up, all code runs for the first time. */
 const SETTLE_MS = 6_000;
 const SHORTLY_MS = 1_000;
 /** Each check once. */

@@ -10,7 +10,7 @@ describe.skipIf(LACKING !== null)('the page of the link in a message', () => {
   const { service, newAccount } = useDashboard();
 
   it.each(THEMES)(
-    'acknowledges an alert and undoes it, by anybody who has it (%s)',
+    'lets anybody with the link acknowledge an alert and undo it (%s)',
     async (theme) => {
       const account = await newAccount();
       const data = await alertingData(service(), account);

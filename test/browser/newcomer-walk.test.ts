@@ -13,7 +13,7 @@ const SIGN_IN = / {2}Sign in +(http:\/\/127\.0\.0\.1:\d+\/sign-in\/[\w-]{43}) /;
 
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
 
-/** What the console showed, and which other hosts were asked; the browser itself logs refused requests. */
+/** The lines of the console, and the requests to other hosts. The browser logs refused requests. */
 function faultsOf({ problems, requests }: OpenPage, origin: string): readonly string[] {
   const foreign = requests.filter(
     (asked) => !asked.startsWith('data:') && new URL(asked).origin !== origin,
@@ -55,7 +55,7 @@ describe.skipIf(LACKING !== null)('a newcomer', () => {
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('link', { name: '1 failing' }).waitFor();
 
-    // What is down, why, and its trace.
+    // See what is down, why, and its trace.
     await page.getByRole('link', { name: 'Orders' }).first().click();
     const why = page.getByRole('region', { name: 'Why, and what to try' });
     await why.getByText('refused the connection').first().waitFor();

@@ -72,7 +72,7 @@ async function makeAcme(service: RunningService, fields: object): Promise<Acme> 
 const heading = (page: Page, name: string | RegExp) =>
   page.getByRole('heading', { level: 1, name, exact: true });
 
-/** That nothing is wrong with the open page but the status that its document may have. */
+/** Expects no fault of the open page except the status that its document may have. */
 async function expectSound({ page, problems, requests }: OpenPage, origin: string): Promise<void> {
   expect(problems.filter((problem) => !LOGGED_STATUS.test(problem))).toEqual([]);
   const asked = requests.filter((url) => !url.startsWith('data:'));
@@ -338,7 +338,7 @@ describe.skipIf(LACKING !== null)('a page of a real service', () => {
     }
   });
 
-  it('says its age while the database is away, and what to do where nothing is kept', async () => {
+  it('says its age while the database is away, and what to do if nothing is cached', async () => {
     const postgres = await startPostgres();
     onTestFinished(() => postgres.remove());
     const databaseUrl = await postgres.createDatabase();
@@ -348,7 +348,7 @@ describe.skipIf(LACKING !== null)('a page of a real service', () => {
     try {
       await page.goto(url);
       await heading(page, 'All services are operational').waitFor();
-      // What changed is read at once, and all else within half a minute.
+      // A change is read at once, and everything else within half a minute.
       const path = `/v1/status-pages/${pageId}`;
       await service.ask(path, { method: 'PATCH', body: { description: 'New words.' } });
       await postgres.stop('immediate');

@@ -23,7 +23,7 @@ function pathsIn(theme: Theme): readonly string[] {
   return IS_NIGHTLY ? paths : paths.filter((_, index) => index % 2 === THEMES.indexOf(theme));
 }
 
-/** Of a page with all that it loads, as it is sent. */
+/** The size of a page with everything that it loads, as sent. */
 const MAX_BYTES = 50_000;
 
 type ColorField = keyof StatusPage['themeColors']['light'];
@@ -104,7 +104,7 @@ describe.skipIf(LACKING !== null)('a page with several problems', () => {
         ),
       ).toBe(true);
       await page.goto(`${SAMPLE_ORIGIN}/degraded-30`);
-      // The sentence names the only one.
+      // The sentence names the only service.
       expect(await page.locator('.troubled').count()).toBe(0);
     } finally {
       await context.close();
@@ -167,7 +167,7 @@ describe.skipIf(LACKING !== null)('a page with pictures of its own', () => {
 describe.skipIf(LACKING !== null).each(THEMES)('themeColors of the %s theme', (theme) => {
   const browser = useBrowser();
 
-  /** Where each colour is seen: an element and its property. */
+  /** The element and the property that show each colour. */
   const SEEN_AT: Readonly<Record<ColorField, readonly [selector: string, property: string]>> = {
     bodyBackgroundColor: ['body', 'background-color'],
     headerBackgroundColor: ['header', 'background-color'],

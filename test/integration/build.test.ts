@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 const MIGRATIONS = 'dist/service/database/migrations';
 
-/** When the folder and its files, that is their entries, contents or modes last changed. */
+/** When the entries, contents or modes of the folder and its files last changed. */
 function changeTimes(): readonly [string, bigint][] {
   const names = ['.', ...readdirSync(MIGRATIONS).sort()];
   return names.map((name) => [name, statSync(join(MIGRATIONS, name), { bigint: true }).ctimeNs]);

@@ -21,7 +21,7 @@ export function expectedImport(format: string): unknown {
   return parse(importSourceText(`${format}.expected.yaml`));
 }
 
-/** What `vedette import` makes of texts, by the names of their files. */
+/** The output of `vedette import` for texts, by the names of their files. */
 export function imported(
   texts: Readonly<Record<string, string>>,
   { probeModules = false }: { readonly probeModules?: boolean } = {},

@@ -14,7 +14,7 @@ import type { Reply } from '../support/service/service-app.ts';
 
 const SECRET = 'the-secret-of-the-trial-7319';
 
-/** A trial at the location, once an agent of it can make one. */
+/** Starts a trial at the location as soon as one of its agents can make it. */
 async function tryCheck(
   service: RunningService,
   { slug }: TestLocation,
@@ -80,7 +80,7 @@ it('an agent runs a check that is not saved once, and only its trial shows the r
   expect((await service.ask('/v1/checks')).json).toEqual([]);
   expect((await service.ask('/v1/check-statuses')).json).toEqual([]);
 
-  // Nothing of it goes to the spool, and it is no run of a check.
+  // A trial is neither in the spool nor a run of a check.
   const health = await agent.health();
   expect(health.json).toMatchObject({ spoolDepth: 0 });
   expect(await agent.kill('SIGTERM')).toBe(0);

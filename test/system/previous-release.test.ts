@@ -24,7 +24,7 @@ const CRASHES = {
 };
 const INTERNAL = 70;
 const MINUTE_MS = 60_000;
-/** What `frequencyOffset` counts. */
+/** The unit of `frequencyOffset`. */
 const OFFSET_MS = 6_000;
 
 it('agent and service of this release each work with the other one of the previous release', async () => {
@@ -84,9 +84,9 @@ async function sendAhead({
   readonly relayUrl: string;
   readonly location: { readonly id: string; readonly slug: string; readonly key: string };
 }): Promise<{ arrived(): Promise<void> }> {
-  // A slot some seconds from now, and so every minute: the one after it waits for as long.
+  // A slot in some seconds, and then every minute, so the next one is far away.
   const nextMs = Math.ceil((Date.now() + 15_000) / OFFSET_MS) * OFFSET_MS;
-  // No offset is 0.
+  // An offset is never 0.
   const soonMs = nextMs % MINUTE_MS === 0 ? nextMs + OFFSET_MS : nextMs;
   const rule = { periodMs: MINUTE_MS, phaseMs: soonMs % MINUTE_MS, stride: 1, index: 0 };
   const checkId = await service.addCheck('url', {
@@ -142,7 +142,7 @@ async function sendAhead({
         (left) => left === 0,
       );
       await empty();
-      // It took the answer for one about none of its records, and did not drop the result.
+      // The agent found no record in the answer, and did not drop the result.
       const waits = records().filter(({ msg }) =>
         String(msg).includes('about none of the records'),
       );

@@ -236,7 +236,7 @@ describe('vedette up', LIMIT, () => {
     expect(await second.ended).toMatchObject({ code: 0 });
   });
 
-  it('vedette up runs vedette.yaml as npm start does, whose checks pass and whose status page says so', async () => {
+  it('vedette up runs vedette.yaml as npm start does: its checks pass, and its status page shows that', async () => {
     const fixture = upFixture();
     fixture.makeDatabase();
     // As README.md says of other ports.
@@ -269,7 +269,7 @@ describe('vedette up', LIMIT, () => {
     }));
     const fixture = upFixture(...often);
     fixture.makeDatabase();
-    // They have until the end of a lease, however slow this machine is.
+    // The checks have until the end of a lease, however slow this machine is.
     const cli = fixture.start({ LEASE_SECONDS: '600' });
     const text = await cli.seen('stdout', /Agent +http:/);
     const agent = /Agent +(http:\S+)\/health/.exec(text)?.[1] ?? '';

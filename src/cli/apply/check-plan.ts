@@ -42,7 +42,7 @@ export interface CheckPlan {
   readonly others: number;
 }
 
-/** What to do with a check of the account that is not in the file. Plans do not mention ignored checks. */
+/** The action for a check that only the account has. Plans do not mention ignored checks. */
 export type UnlistedAction = 'keep' | 'ignore' | 'delete' | 'deactivate';
 
 /** Whether the step only writes secret values again, which may be unchanged. */

@@ -67,7 +67,7 @@ export function filledSecrets(
   return { checkFile: filledFile(checkFile, fill), isSecret, lacking };
 }
 
-/** What to say of names without a value in a plan that is not written; null if there are none. */
+/** The note about names without a value in a plan that is not written; null if there are none. */
 export function notComparedNote(lacking: readonly string[]): string | null {
   if (lacking.length === 0) return null;
   const [have, they, them] =

@@ -171,7 +171,7 @@ async function revoked(locationId: string, keyId: string, context: AddContext): 
     : `${state}, and its key is lost: revoke it (DELETE ${path}), and ${again}`;
 }
 
-/** What was thrown after the location was created. */
+/** The error that was thrown after the location was created. */
 function withoutKey(thrown: unknown, { slug, stderr }: AddContext): unknown {
   const state = `the private location ${JSON.stringify(slug)} was created, but no key of it was received: run the command again with --if-missing`;
   if (isInterrupted(thrown)) {

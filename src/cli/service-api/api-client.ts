@@ -87,7 +87,7 @@ type OneRequest = Pick<SendOptions, 'body' | 'signal'> & {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/** What the key of a request may be refused for. */
+/** The reasons for which the key of a request may be refused. */
 type Expected = Required<Pick<SendOptions, 'role' | 'roleReason' | 'mayBeForbidden'>>;
 
 interface Received {

@@ -30,14 +30,14 @@ export class ResultFilter {
   #ids: ReadonlySet<string> = new Set();
   #changesOnly: boolean = false;
   #hasRunAll = false;
-  /** Slots before this were due before all was up. Epoch milliseconds. */
+  /** Slots before this were due before both processes were ready. Epoch milliseconds. */
   #sinceMs = Number.POSITIVE_INFINITY;
 
   constructor(options: ResultFilterOptions) {
     this.#options = options;
   }
 
-  /** The checks of the file as they are now. What is known of others is forgotten. */
+  /** Sets the current checks of the file, and forgets what is known about others. */
   know(checks: readonly Check[]): void {
     this.#checks = checks;
     this.#ids = new Set(checks.map(({ id }) => id));
@@ -47,7 +47,7 @@ export class ResultFilter {
     }
   }
 
-  /** From now on, slots count that were due at `nowMs` or later. */
+  /** Counts only slots that were due at `nowMs` or later. */
   begin(nowMs: number): void {
     this.#sinceMs = nowMs;
   }
@@ -63,8 +63,9 @@ export class ResultFilter {
   }
 
   /**
-   * Not slots of checks that the file does not have (any more), nor those from before all was up, with the
-   * few of the start that came in one report with them: then nobody expected runs. The service has both.
+   * False for slots of checks that are not in the file, and for slots from before both processes
+   * were ready, with later ones of the same report: nobody expected runs then. The service has
+   * both.
    */
   wantsMissed({ checkId, slot, reason }: MissedSlots): boolean {
     if (!this.#ids.has(checkId) || slot < this.#sinceMs) return false;
@@ -73,7 +74,7 @@ export class ResultFilter {
     return !this.#changesOnly || isNew;
   }
 
-  /** Once, where only changes are printed: how all checks ended first, as soon as each has run. */
+  /** If only changes are printed: says once how all first runs ended, when each check has run. */
   takeFirstRound(): string | null {
     if (!this.#changesOnly || this.#hasRunAll) return null;
     const active = this.#checks.filter(({ activated }) => activated);

@@ -27,7 +27,7 @@ export interface ResultPrinter {
   /** How an attempt to send a notification ended. Those before `show` wait for it. */
   readonly attempt: (attempt: NotificationAttempt) => void;
   show(greeting: string): void;
-  /** The checks of the file as they are now. */
+  /** Sets the current checks of the file. */
   know(checks: readonly Check[]): void;
   end(): Promise<void>;
 }

@@ -49,7 +49,7 @@ const RETRY_MS = 5_000;
  * until a signal stops it.
  *
  * @throws VedetteError where the file, the folder or the machine is unusable; ChildFailed where
- *   one of the two ends before both are up
+ *   one of the two ends before both are ready
  */
 export async function runUp(parts: UpParts): Promise<void> {
   const { file, folders, terminal, log, stop } = parts;
@@ -93,7 +93,7 @@ export async function runUp(parts: UpParts): Promise<void> {
     await rm(folders.openedPage, { force: true });
   }
 
-  /** Again only where it is another channel. */
+  /** Printed again only for another channel. */
   function warnOfUnsent(set: CheckSet): void {
     const unfilled = unfilledNote(set);
     const unsentNotes = unsentChannelNotes(set, terminal.env);

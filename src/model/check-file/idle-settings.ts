@@ -82,7 +82,7 @@ const WITHIN_ALERT_SETTINGS: readonly Rule[] = [
   },
 ];
 
-/** Of checks and heartbeats. */
+/** The rules for checks and heartbeats. */
 const ALERT_SETTINGS: readonly Rule[] = [
   {
     path: ['alertSettings'],

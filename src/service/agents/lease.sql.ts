@@ -16,7 +16,7 @@ export interface AgentFacts {
   readonly running: number;
   readonly queued: number;
   readonly refused: KnownAgent['refused'];
-  /** Of the last complete answer, whose checks are on the agent's disk; 0 before the first. */
+  /** The last complete answer's, whose checks are on the agent's disk; 0 before the first. */
   readonly revision: number;
   readonly leaseMs: number;
   /** null if the agent does not report it. */

@@ -14,7 +14,7 @@ import { type AuditEntry, type AuditFilter, deleteEntriesBefore, listEntries } f
 export type { AuditEntry, AuditFilter } from './sql.ts';
 
 export interface AuditLogParts {
-  /** What `recordedStore` made. */
+  /** The store that `recordedStore` returned. */
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;

@@ -3,7 +3,7 @@ import { createYielder } from '../../runtime/event-loop.ts';
 import { errorBody, type ServiceError, unavailable } from '../errors.ts';
 import type { BulkResult } from './body.ts';
 
-/** What the request for one item alone would return. */
+/** The response that a request for one item alone would return. */
 export interface Done {
   /** 200, 201 or 204. */
   readonly status: number;

@@ -44,7 +44,7 @@ export function locationsOfCheck(
   return sql.query<CheckLocation>(`${LOCATIONS} and c.id = $2 order by named.n`, [accountId, id]);
 }
 
-/** Those of all checks of a group. */
+/** The private locations of all checks of a group. */
 export function locationsOfGroup(
   sql: Sql,
   { accountId, id }: AccountKey<number>,

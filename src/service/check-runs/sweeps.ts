@@ -15,7 +15,7 @@ export interface Sweeps {
   readonly deleteEveryMs: number;
   /** Deletes what has ended long ago, until the signal aborts. */
   readonly deleteOld: (signal: AbortSignal) => Promise<void>;
-  /** Sweeps at once when it rings. */
+  /** Sweeps at once when it is rung. */
   readonly wake?: WakeSignal;
 }
 

@@ -202,7 +202,7 @@ export async function listCheckEntries(
   return readList<PageEntry<string>>(sql, list, range);
 }
 
-/** Those of the checks that still exist, in the order of the ids. */
+/** The checks among these that still exist, in the order of the ids. */
 export async function findChecks(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },

@@ -37,7 +37,7 @@ export const HEARTBEAT_OF_CHECK = `case when check_type = 'HEARTBEAT' then (
     'lastPingMs', floor(extract(epoch from h.last_ping_at) * 1000)::bigint) from heartbeats h
   where h.account_id = checks.account_id and h.check_id = checks.id) end as heartbeat`;
 
-/** What a list of statuses shows of a heartbeat. Epoch milliseconds. */
+/** The fields of a heartbeat in a list of statuses. Epoch milliseconds. */
 export interface HeartbeatOfStatus {
   readonly periodSeconds: number;
   readonly graceSeconds: number;

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { weightsIn } from './header-weights.ts';
 
-/** The one first that is smaller for about the same time. */
+/** br comes first: it is smaller, and takes about the same time. */
 const CODINGS = ['br', 'gzip'] as const;
 /** A content coding of answers (RFC 9110 8.4.1). */
 export type Coding = (typeof CODINGS)[number];

@@ -1,7 +1,7 @@
 /** RFC 9110 12.4.2. */
 const WEIGHT = /^q=(0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** The weights of what a header such as Accept names, in lower case and without other parameters. */
+/** The weights in a header such as Accept, by value in lower case without parameters. */
 export function weightsIn(header: string): ReadonlyMap<string, number> {
   const weights = new Map<string, number>();
   for (const item of header.toLowerCase().split(',')) {

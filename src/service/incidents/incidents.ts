@@ -59,9 +59,9 @@ export interface IncidentKind<Fields, Body extends object> {
   readonly columnsOfNew?: (updates: readonly UpdateFields[]) => Columns;
   /** Called after updates were stored: notifies subscribers of those with `notifySubscribers`. */
   readonly announce?: (tx: Sql, announced: AnnouncedIds) => Promise<void>;
-  /** Where the caller gives `services`. @throws ServiceError 400 where one does not exist */
+  /** Called if the caller gives `services`. @throws ServiceError 400 where one does not exist */
   readonly saveServices?: (tx: Sql, incident: AccountKey, fields: Body) => Promise<void>;
-  /** After an update is saved. @throws ServiceError to undo it */
+  /** Called after an update is saved. @throws ServiceError to undo it */
   readonly updated?: (
     tx: Sql,
     incident: AccountKey,

@@ -43,7 +43,7 @@ export function readUpdate(json: UpdateJson): StoredUpdate {
   };
 }
 
-/** Which updates an incident is read with. */
+/** The updates with which an incident is read. */
 export type UpdatesRead = 'all' | 'first';
 
 /** An expression for the updates of the incident `i`, oldest first, as `UpdateJson`. */

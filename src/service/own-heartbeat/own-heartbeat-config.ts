@@ -4,7 +4,7 @@ import { VedetteError } from '../../runtime/errors.ts';
 
 const METHODS = ['GET', 'POST'] as const;
 
-/** What the service requests each minute: src/service/README.md, "The end of the service". */
+/** The service's request each minute: src/service/README.md, "The end of the service". */
 export interface OwnHeartbeatConfig {
   readonly url: string;
   readonly method: (typeof METHODS)[number];

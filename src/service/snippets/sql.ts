@@ -102,7 +102,7 @@ export async function listSnippetEntries(
   return readList<PageEntry<number>>(sql, list, range);
 }
 
-/** Those of the snippets that still exist, in the order of the ids. */
+/** The snippets among these that still exist, in the order of the ids. */
 export async function findSnippets(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly number[] },

@@ -7,7 +7,7 @@ export type LocationAgents = {
   readonly agents: number;
 };
 
-/** What the service has at the moment, of all accounts. */
+/** The current counts of all accounts. */
 export interface ServiceCounts {
   /** null before the first reading. */
   readonly checks: Readonly<Record<CheckState, number>> | null;

@@ -216,7 +216,7 @@ export async function listPageEntries(
   return readList<PageEntry<string>>(sql, list, range);
 }
 
-/** Those of the pages that still exist, in the order of the ids. */
+/** The pages among these that still exist, in the order of the ids. */
 export async function findPages(
   sql: Sql,
   { accountId, ids }: { readonly accountId: string; readonly ids: readonly string[] },

@@ -47,7 +47,7 @@ export interface InvitationsParts {
   readonly signIn: Pick<SignIn, 'isPassword'>;
 }
 
-/** What the page of an invitation shows. */
+/** The facts on the page of an invitation. */
 export interface ShownInvitation {
   readonly email: string;
   readonly role: Role;
@@ -75,7 +75,7 @@ export interface Invitations {
     accountId: string,
     fields: { email: string; role: Role },
   ): Promise<{ readonly invitation: Invitation; readonly token: string }>;
-  /** Those that are open, oldest first. */
+  /** The open invitations, oldest first. */
   list(accountId: string, page: Page): Promise<readonly Invitation[]>;
   /** @throws ServiceError 404 */
   remove(accountId: string, id: string): Promise<void>;

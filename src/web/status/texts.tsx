@@ -104,7 +104,7 @@ export function Period({
   );
 }
 
-/** With two decimals and rounded down, so that only what never failed has 100 %. */
+/** With two decimals and rounded down: a service that ever failed never shows 100 %. */
 export function availabilityText(share: number): string {
   if (share === 1) return '100 %';
   // The rounding error of the binary number must not change a digit.

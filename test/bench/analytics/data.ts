@@ -7,12 +7,12 @@ const DAY_MS = DAY_MINUTES * MINUTE_MS;
 /** Another number of days of results, for example 16. */
 const { BENCH_DAYS } = process.env;
 const MONTH_DAYS = 31;
-/** There are roll-ups of days of so many. */
+/** The days for which there are roll-ups by day. */
 const YEAR_DAYS = 365;
-/** There are quarter hours of it. */
+/** The days for which there are roll-ups by quarter hour. */
 const QUARTER_DAYS = 8;
 const LOCATIONS = ['berlin', 'oslo', 'lisbon'];
-/** Of the database, that make data at the same time. */
+/** The connections to the database that make data at the same time. */
 const CONNECTIONS = 4;
 /** Time limit for the largest index. */
 const STATEMENT_TIMEOUT_MS = 3_600_000;
@@ -41,7 +41,7 @@ export interface MadeData {
   readonly ids: Readonly<Record<CheckKind, readonly string[]>>;
 }
 
-/** What an earlier run made in this database; null where it made nothing. */
+/** The data that an earlier run made in this database; null if there is none. */
 export async function findData(
   store: Store,
 ): Promise<(MadeData & { readonly accountId: string }) | null> {
@@ -69,13 +69,13 @@ async function readChecks(store: Store): Promise<Pick<MadeData, 'checks' | 'ids'
 }
 
 /**
- * Checks of the account, and what analytics keep of their results in the 31 days before now, as if
- * they had come in the order of their slots; of the year before, the roll-ups of days. The database
- * makes a day, and all others from it, in tables without indexes, which are added afterwards. The
- * tables are unlogged, which is the same for those who read them.
+ * Makes checks of the account, the data that analytics keep of their results in the 31 days before
+ * now, as if they had come in the order of their slots, and the roll-ups by day of the year before.
+ * The database makes one day and copies it to all others, in tables whose indexes are added
+ * afterwards. The tables are unlogged, which makes no difference to readers.
  *
  * @param share of ten million results
- * @param check a check's whole body, which all of them get
+ * @param check the body of every check
  */
 export async function makeData(
   store: Store,
@@ -163,7 +163,7 @@ export async function makeData(
   );
   await inParallel(largestFirst, signal, async (partition) => {
     await addKey(store, partition);
-    // Autovacuum would have done it by now.
+    // In a real service, autovacuum would have done this.
     await store.query(`vacuum (analyze) ${partition.name}`);
     say(`index of ${partition.name}`);
   });
@@ -181,7 +181,7 @@ export async function makeData(
   return { results, ...(await readChecks(store)) };
 }
 
-/** Does the work for each of the items, as many at once as there are connections. */
+/** Does the work for each item, for as many at once as there are connections. */
 async function inParallel<T>(
   items: readonly T[],
   signal: AbortSignal,
@@ -229,7 +229,7 @@ async function addKey(store: Store, { name, key, keyName }: Partition): Promise<
   await store.transaction(
     async (tx) => {
       await tx.query(`set local maintenance_work_mem = '1GB'`);
-      // As full as an index is to which rows came one by one.
+      // As full as an index whose rows came one by one.
       await tx.query(`alter table ${name} add constraint ${keyName} ${key} with (fillfactor = 70)`);
     },
     { statementTimeoutMs: STATEMENT_TIMEOUT_MS },
@@ -238,13 +238,13 @@ async function addKey(store: Store, { name, key, keyName }: Partition): Promise<
 
 interface DayTable {
   readonly name: string;
-  /** A day of its rows. */
+  /** The table with one day of rows. */
   readonly source: string;
   readonly time: 'slot' | 'start';
   readonly day: number;
 }
 
-/** The days of a partition that it gets. */
+/** The days for which a partition gets rows. */
 function daysOf(
   { name }: Partition,
   { firstDay, today }: { readonly firstDay: number; readonly today: number },
@@ -261,7 +261,7 @@ function daysOf(
   return days.map((one) => ({ name, source: `bench_${kind}`, time, day: one }));
 }
 
-/** The results of a day (UTC) and their roll-ups, in tables of their own. */
+/** Makes the results of a day (UTC) and their roll-ups, in separate tables. */
 async function makeFirstDay(
   store: Store,
   {
@@ -306,7 +306,7 @@ async function makeFirstDay(
       await tx.query(`set local work_mem = '512MB'`);
       await tx.query('create table bench_rollups_1440 (like result_rollups)');
       await tx.query(`insert into bench_rollups_1440 (${list}) ${rollUpOfHours(columns)}`);
-      // The indexes of runs are all that is read of them: rows in their order are indexed quickly.
+      // Only the indexes of runs are read; rows in the order of an index are indexed quickly.
       await tx.query(
         `create table bench_metrics as select * from bench_made order by account_id, check_id, slot, run_key`,
       );
@@ -317,7 +317,7 @@ async function makeFirstDay(
 }
 
 const KEY = ['account_id', 'check_id', 'span', 'start', 'run_location', 'status_code', 'passed'];
-/** The others are null. */
+/** The columns of measures that have values; the others are null. */
 const MEASURES = ['response_time', 'wait', 'dns', 'tcp', 'first_byte', 'download'];
 const RUN_COLUMNS = [
   'account_id',
@@ -344,8 +344,8 @@ async function rollUpColumns(store: Store): Promise<readonly string[]> {
 }
 
 /**
- * Quarter hours or hours of the runs that were made, in the order in which they are rolled up: those of one check
- * are apart. Sums of double precision are good enough here, and quick.
+ * Quarter hours or hours of the runs that were made, in the order of a roll-up, which does not keep
+ * those of one check together. Sums of double precision are exact enough here, and quick.
  */
 function rollUpOfRuns(span: 15 | 60, columns: readonly string[]): string {
   const expressionOf = (column: string): string => {
@@ -364,7 +364,7 @@ function rollUpOfRuns(span: 15 | 60, columns: readonly string[]): string {
     group by 1, 2, 3, 4, 5, 6, 7 order by 4, 2`;
 }
 
-/** A day of its hours. */
+/** Rolls a day up from its hours. */
 function rollUpOfHours(columns: readonly string[]): string {
   const expressionOf = (column: string): string => {
     if (column === 'span') return '1440';
@@ -380,7 +380,7 @@ function rollUpOfHours(columns: readonly string[]): string {
     group by 1, 2, 3, 4, 5, 6, 7 order by 2`;
 }
 
-/** The runs of some minutes, with a few slow responses, a few failures, and all phases of each run. */
+/** Inserts the runs of some minutes with all phases; a few are slow, and a few fail. */
 const runsInto = (table: string): string => `
   insert into ${table} (account_id, check_id, slot, run_key, run_location, passed,
     status_code, retries, response_time, wait, dns, tcp, first_byte, download)

@@ -6,7 +6,7 @@ import { newKeyFor, percentiles } from './percentiles.ts';
 const LIMIT_MS = 300;
 const CHECKS_OF_PAGE = 100;
 
-/** What a page asks that shows how all checks of an account are. */
+/** The requests of a page that shows the states of all checks of an account. */
 const OVERVIEW = [
   {
     what: `${CHECKS_OF_PAGE} statuses with cells`,

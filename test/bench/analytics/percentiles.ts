@@ -1,12 +1,12 @@
 import type { Features } from '../../../src/service/feature-types.ts';
 import { quantile } from '../row.ts';
 
-/** A round is the 95th percentile of these. */
+/** The reads of a round, whose value is their 95th percentile. */
 const READS = 20;
-/** The first reads on a connection read the catalogue of the database. */
+/** Reads before the measurement: the first ones of a connection read the database's catalogue. */
 export const WARM_UPS = 3;
 
-/** One key may ask thirty times a minute. */
+/** A key may send thirty requests a minute. */
 export async function newKeyFor(
   features: Features,
   accountId: string,

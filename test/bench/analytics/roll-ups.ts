@@ -4,7 +4,7 @@ import type { Store } from '../../../src/service/database/store.ts';
 const STATEMENT_TIMEOUT_MS = 600_000;
 
 /**
- * What the overview reads of the results of checks: the quarter hours of the last day, and the days of the
+ * Adds the roll-ups that the overview reads: the quarter hours of the last day, and the days of the
  * last week, of one location.
  */
 export async function addRollUps(store: Store, accountId: string): Promise<void> {
@@ -15,7 +15,7 @@ export async function addRollUps(store: Store, accountId: string): Promise<void>
     [15, 96],
     [1440, 7],
   ] as const) {
-    // In the order in which they are rolled up: those of one check are apart.
+    // In the order of a roll-up, which does not keep those of one check together.
     const insert = `insert into result_rollups (account_id, check_id, span, start, run_location,
         status_code, passed, runs, degraded, retries, response_time_count, response_time_sum,
         response_time_min, response_time_max)
@@ -28,6 +28,6 @@ export async function addRollUps(store: Store, accountId: string): Promise<void>
       statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     });
   }
-  // Autovacuum would have done it by now.
+  // In a real service, autovacuum would have done this.
   await store.query('vacuum (analyze) result_rollups, checks, check_statuses');
 }

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import { json, text } from 'node:stream/consumers';
 
 /**
- * A service with one agent, which gives it assignments and takes no results: they stay in the
- * agent's spool, so that what the agent does up to there can be measured by itself. Reads
+ * A service for one agent that gives it assignments and accepts no results: they stay in the
+ * agent's spool, so that the agent's work up to there can be measured alone. Reads
  * `{ assignments, settings, variables }` as JSON from stdin, writes its port and a line feed.
  */
 

@@ -4,8 +4,8 @@ import { setTimeout } from 'node:timers/promises';
 import { Client } from 'undici';
 
 /**
- * The agent's requests without an agent around them: a fresh connection each, so many at once, for so
- * long after a warm-up. `bare-requests.mjs undici|socket WARM_UP_MS SECONDS AT_ONCE URL...` prints
+ * The agent's requests without the agent: each over a new connection, AT_ONCE at a time, for some
+ * seconds after a warm-up. `bare-requests.mjs undici|socket WARM_UP_MS SECONDS AT_ONCE URL...` prints
  * { requests, seconds, cpuMs }.
  */
 

@@ -1,6 +1,6 @@
 // Clients of event streams, in their own process. Its argument is {origin, databaseUrl, accounts:
 // [{accountId, apiKey}], streams} as JSON: how many streams each account has. Its first line says that
-// all are open. Each line of stdin is a command, each line of stdout what became of it:
+// all are open. Each line of stdin is a command, each line of stdout its outcome:
 //   {"commits": n}    n transactions, each with an event of every account; the milliseconds from
 //                     sending the commit until each of the streams has it
 import { request } from 'node:http';
@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 
 const { origin, databaseUrl, accounts, streams } = JSON.parse(process.argv[2]);
-/** Streams and their service rest between two commits. */
+/** The pause between two commits. */
 const PAUSE_MS = 50;
 const database = new pg.Client({ connectionString: databaseUrl });
 let sentMs = 0;

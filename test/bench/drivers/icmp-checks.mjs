@@ -17,7 +17,7 @@ for (let count = 0; count < warmUpChecks; count += 100) {
   await Promise.all(Array.from({ length: 100 }, () => check('127.0.0.1', 1)));
 }
 const startCpu = process.cpuUsage();
-// Spread as their slots are.
+// Spread like their slots.
 await Promise.all(
   addresses.map(async (address, index) => {
     await sleep(

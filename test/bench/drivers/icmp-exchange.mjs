@@ -1,6 +1,6 @@
-// Sends echoes through the agent's own exchange, as it is shipped, as fast as it goes.
+// Sends echoes through the agent's own exchange, as it is shipped, as fast as possible.
 // Usage: node icmp-exchange.mjs < OPTIONS, which are ExchangeOptions of ../icmp/ours.ts as JSON.
-// Prints one line of JSON: {tookMs, cpuMs, ends}, where ends counts what became of the echoes.
+// Prints one line of JSON: {tookMs, cpuMs, ends}, where ends counts the outcomes of the echoes.
 import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { destinationOf } from '../../../dist/agent/probes/icmp/address-bytes.js';
@@ -28,7 +28,7 @@ exchange.close();
 const report = { tookMs, cpuMs: (user + system) / 1000, ends };
 process.stdout.write(`${JSON.stringify(report)}\n`);
 
-// Always as many on their way as may be: each echo that ends lets the next go at once.
+// As many echoes as allowed are always in flight: when one ends, the next is sent at once.
 function send(count) {
   const ended = {};
   let sent = 0;

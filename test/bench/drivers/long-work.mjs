@@ -1,4 +1,4 @@
-// How long the service's event loop stands still for the longest work that users can cause. Its argument
+// How long the longest work that users can cause blocks the service's event loop. Its argument
 // is {origin, apiKey} as JSON, of a running service. Its first line says that it is ready. Each line of
 // stdin, {"work": number}, is answered with {"name", "stallMs"}; {"name": null} where there is no such
 // work. Several works may have one name. Templates are rendered in this process by dist, and timed in CPU
@@ -14,7 +14,7 @@ const MAX_TAGS = 200;
 const MAX_TEMPLATE_CHARS = 10_000;
 const MAX_KEYS = 20_000;
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
-/** As long as those of a check and of a notice may be, of characters that are escaped. */
+/** Texts of the greatest length for a check and a notice, of characters that are escaped. */
 const VARIABLES = {
   TAGS: Array.from({ length: 100 }, (_, at) => String(at).padEnd(255, '"')),
   ERROR_MESSAGE: '"'.repeat(2_000),
@@ -22,14 +22,14 @@ const VARIABLES = {
 };
 
 const TEMPLATES = [
-  // The longest output.
+  // The template with the longest output.
   `${'{{json TAGS}}'.repeat(4)}${'{{ERROR_MESSAGE}}'.repeat(12)}${'{{CHECK_NAME}}'.repeat(6)}`,
-  // The most calls, and the most texts.
+  // The templates with the most calls and the most texts.
   `{{#each TAGS}}${'{{eq this ../CHECK_NAME}}'.repeat(MAX_TAGS - 2)}{{/each}}`,
   `{{#each TAGS}}${'{{#if (eq this ../CHECK_NAME)}}{{else}}x{{/if}}'.repeat(MAX_TAGS / 3 - 1)}{{/each}}`,
   '{{json (eq ERROR_MESSAGE CHECK_NAME)}}'.repeat(MAX_TAGS),
 ];
-/** Room for a number before it. */
+/** Leaves room for a number before it. */
 const BRACES = '{{'.repeat(MAX_TEMPLATE_CHARS / 2 - 5);
 
 const client = new Agent({ keepAlive: true });
@@ -71,7 +71,7 @@ async function stallOf(path, body, expected) {
   return longestMs;
 }
 
-/** As many unknown keys as a body may have, and as long as then fits. */
+/** As many unknown keys as a body may have, each as long as fits. */
 function unknownKeys(chars) {
   const fields = Array.from(
     { length: MAX_KEYS },

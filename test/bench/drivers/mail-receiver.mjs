@@ -9,9 +9,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { SMTPServer } from 'smtp-server';
 
 const { holdMs } = JSON.parse(process.argv[2]);
-/** Mails that do not come for so long are lost. Longer than the wait before a second retry. */
+/** A mail counts as lost after this time, which is longer than the wait before a second retry. */
 const PATIENCE_MS = 90_000;
-/** A mail that is sent again comes within it. */
+/** A mail that is sent twice arrives again within this time. */
 const REST_MS = 3_000;
 const LOOK_EVERY_MS = 100;
 

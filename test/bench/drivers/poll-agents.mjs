@@ -1,12 +1,12 @@
 // Simulated agents of one location, in their own process: each holds one long poll over its own
 // connection, and saves its assignments. Its argument is {origin, locationKey, apiKey,
-// agents} as JSON. Each line of stdin is a command, each line of stdout what became of it:
+// agents} as JSON. Each line of stdin is a command, each line of stdout its outcome:
 //   {"join": n}                  agents 0 to n - 1 poll from now on
-//   {"settled": checks}          until the agents together have so many checks
+//   {"settled": checks}          until the agents together have that many checks
 //   {"release": agent}           gives its lease back, and waits until the others have all its checks
 //   {"leave": agent}             gives its lease back
 //   {"change": {method, path, body}, "until": {"variable": [key, value]} | {"check": [id, name]}}
-//                                asks the API for it, and waits until all whom it concerns know it
+//                                requests it, and waits until all agents concerned have it
 import { Agent, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { buffer } from 'node:stream/consumers';
@@ -85,7 +85,7 @@ function poll(agent, page) {
   });
 }
 
-/** What the agents of the product do with an answer: the whole set replaces, the rest is added. */
+/** Applies an answer as real agents do: variables replace the old ones, checks are added. */
 function take(agent, answer) {
   agent.epoch = answer.epoch;
   for (const id of answer.remove) agent.checks.delete(id);
@@ -113,7 +113,7 @@ async function keepPolling(agent) {
   }
 }
 
-/** Resolves with when it held, on the clock of performance.now(). */
+/** Resolves with the time at which it first held, by performance.now(). */
 function until(holds) {
   return new Promise((resolve, reject) => {
     look = (agent) => {

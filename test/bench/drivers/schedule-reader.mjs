@@ -1,6 +1,6 @@
 // Runs the agent on a check file, and reads its results as they come. Its argument is
-// {main, file, nodeArgs, unread: ids of checks to leave out} as JSON; it prints a line when the agent has taken the checks, and ends it
-// with its own input. {"pid": true} on stdin is answered with {pid}, the agent's, since nobody ends
+// {main, file, nodeArgs, unread: ids of checks to leave out} as JSON; it prints a line when the agent has
+// the checks, and ends the agent with its own input. {"pid": true} on stdin is answered with {pid}, the agent's, since nobody ends
 // that where this process is killed; any other line with what came since the one before, as {runs:
 // [[checkId, slotMs, startedAtMs, firstByteErrorMs | null], …], failed: [what], missed: slots}.
 import { spawn } from 'node:child_process';
@@ -39,7 +39,7 @@ function take(line) {
     missed += result.missed.count;
     return;
   }
-  // On a busy machine an answer may come too late, and is one.
+  // On a busy machine a response may come too late, which is no failure here.
   if ((result.hasFailures || result.hasErrors) && !result.overMaxResponseTime) {
     const { apiCheckResult, tcpCheckResult, dnsCheckResult } = result;
     const detail = apiCheckResult ?? tcpCheckResult ?? dnsCheckResult;

@@ -1,10 +1,10 @@
-// What checks are aimed at, on every address of 127.0.0.0/8, in a process of its own: any TCP
-// connection is taken, an HTTP request is answered, a DNS question (UDP) has an answer. `/held` is
-// answered after 50 ms or `holdMs`, and x-held-ms says how long the request was truly held; `/never` is not
-// answered. Prints a line when
-// it is ready. {"port": true} on stdin is answered with {port}, {"first": true} by the next connection
-// with {firstMs}, and any other line with what came since the one before, as {tcp: [address, ms, …],
-// udp: count}: addresses as numbers, instants as epoch milliseconds with fractions.
+// The target of checks, on every address of 127.0.0.0/8, in a process of its own: it accepts any
+// TCP connection and answers HTTP requests and DNS questions (UDP). `/held` is answered after 50 ms or
+// `holdMs`, and x-held-ms says how long the request was truly held; `/never` is not answered. Prints a
+// line when it is ready. {"port": true} on stdin is answered with {port}, {"first": true} with {firstMs}
+// at the next connection, and any other line with what came since the one before, as
+// {tcp: [address, ms, …], udp: count}: addresses as numbers, instants as epoch milliseconds with
+// fractions.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -33,7 +33,7 @@ function answer(socket, request) {
     return;
   }
   const receivedMs = performance.now();
-  // A timer is good to a millisecond; the rest is waited out in place.
+  // A timer is exact to a millisecond; a loop waits for the rest.
   setTimeout(() => {
     while (performance.now() - receivedMs < holdMs);
     const heldMs = performance.now() - receivedMs;

@@ -60,7 +60,7 @@ const TEXTS = [
   ['%61 again and again', false, () => Buffer.alloc(SIZE, '%61')],
 ];
 
-/** Turns of the event loop, and the most CPU time between two of them: others may run, too. */
+/** The most CPU time between two turns of the event loop; other processes may run meanwhile. */
 let longestMs = 0;
 let last = process.cpuUsage();
 async function turn() {
@@ -91,7 +91,7 @@ for await (const line of createInterface({ input: process.stdin })) {
   // The first run compiles what the text needs.
   await scrubber.bytes(text.subarray(0, MEGABYTE));
   const { value: masked, tookMs, heldMs } = await timed(() => scrubber.bytes(text));
-  // Secrets of any kind, in the part that is searched quickly: none may be left.
+  // Secrets of every kind, in the part that is searched quickly: none may remain.
   const part = masked.subarray(0, MEGABYTE);
   const isLeft = isSecret && secrets.some((secret) => part.includes(secret));
   say({ name, tookMs, heldMs, isRight: !isLeft && (!isSecret || masked !== text) });

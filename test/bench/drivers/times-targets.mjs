@@ -1,7 +1,7 @@
 // The servers that times are measured against, in a process of its own. Its argument is {address,
 // securePorts: how many, cert, key} as JSON; it prints {plain, secure: […], dns}, the ports, as one line,
 // and ends with its input. An answer over plain HTTP comes in two parts, the second one some milliseconds
-// after the first, so that its download takes as long. A connection that asks nothing is taken, too.
+// after the first, so that its download takes as long. Idle connections are accepted, too.
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -42,7 +42,7 @@ const names = createSocket('udp4');
 names.on('message', (question, { address: from, port }) => {
   let end = DNS_HEADER_BYTES;
   while (question[end] !== 0) end += question[end] + 1;
-  // The root's label, type and class; what stands behind them is no part of the question.
+  // The root's label, type and class; what follows them is not part of the question.
   end += 5;
   const reply = Buffer.concat([question.subarray(0, end), ADDRESS_RECORD]);
   // RFC 1035 4.1.1: a response, recursion available, one answer, nothing else.

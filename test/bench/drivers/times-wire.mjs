@@ -1,9 +1,9 @@
-// The way between a client and servers of this machine: a TUN device that turns every packet round. Run
+// The path from a client to servers of this machine: a TUN device that returns every packet. Run
 // it inside a network namespace, as root. A packet to any address of the device's network comes back with
 // its two addresses swapped, so that a server on the device's own address takes it for one of a far
-// client; the servers' answers come back likewise. What goes to a server is held for some milliseconds,
-// by its address and port. A packet socket beside the device shows what the client's side had when: that
-// is the truth, and it depends neither on when this process got to run nor on the servers.
+// client; the servers' answers return in the same way. Packets to a server are held for some
+// milliseconds, by its address and port. A packet socket beside the device shows when the client's side
+// had which packet. This reference depends neither on when this process got CPU nor on the servers.
 // Its argument is {device} as JSON. Prints a line "ready"; then {"ports": […]} on stdin, which is answered
 // with {}, says where servers listen, and {"flows": true} is answered with {flows, lost}: the flows since
 // it was asked before as [server, startMs, answerMs, outMs, inMs], and how many packets the packet socket

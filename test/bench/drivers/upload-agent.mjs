@@ -1,12 +1,12 @@
 // The uploading part of an agent, from dist and in a process of its own: the spool, the artifacts'
 // keep, the client and the uploader. Its argument is {dataDir, serviceUrl} as JSON. Each line of
-// stdin is a command, each line of stdout what became of it:
+// stdin is a command, each line of stdout its outcome:
 //   {"fill": path}                     puts each line of the file into the spool, as a result
 //   {"keep": path}                     puts the file into the keep, to be sent as an artifact
-//   {"call": times}                    asks the service so often, as an agent has that is at work: V8
+//   {"call": times}                    asks the service that often, like an agent at work: V8
 //                                      compiles undici's parser of HTTP meanwhile, once, in 30 MB
-//   {"drain": records}                 starts the uploader, and waits until so many are taken over
-//   {"close": true}                    lets the folder go
+//   {"drain": records}                 starts the uploader, and waits until that many are accepted
+//   {"close": true}                    releases the folder
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { packJson, ServiceClient } from '../../../dist/agent/service-client/service-client.js';

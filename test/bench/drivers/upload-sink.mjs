@@ -1,6 +1,6 @@
-// What uploads go to, in a process of its own. It does the same work for the agent as for whatever else
-// sends the same bytes in another way: a batch of results is unpacked, parsed, hashed and on disk
-// before it is answered; bytes of an artifact are hashed as they come and synced every partBytes.
+// The server that receives uploads, in a process of its own. It does the same work for the agent as
+// for any other sender of the same bytes: it unpacks, parses, hashes and syncs a batch of results
+// before it answers; it hashes bytes of an artifact as they come and syncs them every partBytes.
 // Its argument is {folder, partBytes} as JSON. Its first line of stdout is {"origin": …}, and each line of
 // stdin, {"seen": true}, is answered with what came since the last: {results, bytes, digests}.
 import { createHash } from 'node:crypto';
@@ -23,7 +23,7 @@ async function takeResults(request) {
   const json = gunzipSync(await buffer(request));
   const batch = JSON.parse(json);
   createHash('sha256').update(json).digest();
-  // In one place, so that the disk does not fill.
+  // Each batch overwrites the last one, so that the disk does not fill.
   await results.write(json, 0, json.length, 0);
   await results.datasync();
   seen.results += batch.results.length;
@@ -31,7 +31,7 @@ async function takeResults(request) {
   return { accepted: batch.results.map(({ id }) => id), rejected: [] };
 }
 
-/** Writes what comes from there on, and returns how much it was. */
+/** Writes the bytes of the request from this position on, and returns how many there were. */
 async function takeBytes(request, hash, from) {
   let at = from;
   let synced = from;

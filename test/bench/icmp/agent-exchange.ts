@@ -35,7 +35,7 @@ export async function driveExchange(
 }
 
 export interface CheckOptions {
-  /** One check each. */
+  /** The targets; each has one check. */
   readonly addresses: readonly string[];
   readonly pingCount: number;
   /** The checks start spread over this time. */

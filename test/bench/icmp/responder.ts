@@ -14,8 +14,8 @@ export type RttsMs = ReadonlyMap<string, readonly number[]>;
 export interface Responder {
   readonly addresses: readonly string[];
   /**
-   * How far the round trips are from what the kernel saw at the device: from a request's leaving to
-   * its reply's coming in, of all echoes since it was asked last. Milliseconds, never negative.
+   * How far the round trips differ from those that the kernel saw at the device, for all echoes
+   * since the last call. Milliseconds, never negative.
    *
    * @throws Error if there were other echoes than these
    */

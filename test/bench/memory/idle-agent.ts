@@ -18,7 +18,7 @@ export interface Memory {
  * Starts the agent, lets it collect all garbage when it is idle, and stops it.
  *
  * @param readyOn the log line that shows that it has its checks
- * @param restMs for what the start left to be done, and freed
+ * @param restMs the time for work and garbage that the start left behind
  */
 export async function memoryOfAgent(
   env: Readonly<Record<string, string>>,

@@ -22,7 +22,7 @@ interface Round {
   readonly all: number;
 }
 
-/** How soon people are notified where all checks of a location fail at once. */
+/** How soon people are notified if all checks of a location fail at once. */
 export const alertsPart: Part = {
   name: 'alerts',
   method: `All ${CHECKS.toLocaleString('en')} checks of a location fail within a minute. The built service, in a separate process on PostgreSQL with fsync, receives the results in batches of ${BATCH} and notifies three channels of all checks: an incident service, a webhook, and a webhook that never responds. The time begins when the service has confirmed the first batch; a message that was sent before that counts as 0 s.`,
@@ -161,7 +161,7 @@ function batchesOf(checks: number): readonly Uint8Array<ArrayBuffer>[] {
   );
 }
 
-/** What the channels that answer have received. */
+/** The messages that the channels that answer have received. */
 class Messages {
   readonly #expected: number;
   #count = 0;
@@ -215,7 +215,7 @@ interface Receiver {
   close(): void;
 }
 
-/** A server that answers each complete request so. */
+/** A server that gives each complete request this answer. */
 async function listen(answer: (response: ServerResponse) => void): Promise<Receiver> {
   const server = createServer(async (request, response) => {
     await text(request).catch(() => '');

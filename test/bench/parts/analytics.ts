@@ -216,7 +216,7 @@ async function measure(
   }
 }
 
-/** From roll-ups of days, beside the same estimate from those of hours. */
+/** Compares the estimate from roll-ups by day with that from roll-ups by hour. */
 async function usualTimes(
   { availability }: Features,
   {

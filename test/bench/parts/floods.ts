@@ -7,9 +7,9 @@ import { type FloodServer, withFloodServers } from '../support/flood-servers.ts'
 
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
 const MIN_ROUNDS = 3;
-/** A short run tries one kind of so many. */
+/** A short run tries one of this many kinds. */
 const SHORT_EACH = 4;
-/** Exit codes of `vedette run`: of a body without end, the beginning is enough. */
+/** Exit codes of `vedette run`: it may pass, as the beginning of an endless body is enough. */
 const [PASSED, FAILED] = [0, 1];
 const LIMIT = { of: 'value', bound: 'at most', number: 2 } as const;
 

@@ -133,9 +133,9 @@ interface View {
   /** From the navigation, in milliseconds. */
   readonly paintMs: number;
   readonly shownMs: number;
-  /** Of the heap of the scripts. */
+  /** Bytes of the heap of the scripts. */
   readonly bytes: number;
-  /** As they were sent. */
+  /** Bytes as they were sent. */
   readonly loadBytes: number;
   readonly answerBytes: number;
 }

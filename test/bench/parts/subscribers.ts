@@ -124,7 +124,7 @@ async function insertSubscribers(
         });
       }
     });
-    // As autovacuum would have done by the time that a page has so many subscribers.
+    // In a real service, autovacuum would have done this before a page has so many subscribers.
     await store.query('analyze status_page_subscribers');
   });
 }

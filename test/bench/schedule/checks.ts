@@ -1,23 +1,23 @@
 import { slotRuleOf } from '../../../src/model/schedule/slot-rule.ts';
 
-/** How many checks there are of which period. */
+/** How many checks there are of each period. */
 export interface Mix {
   readonly minutely: number;
   readonly tenSecondly: number;
-  /** Those of the latter that are aimed at the server with the known delay. */
+  /** How many of the latter go to the server with the known delay. */
   readonly held: number;
 }
 
 export interface PlannedCheck {
   readonly id: string;
-  /** The IPv4 address that only this check goes to, as a number; null if it is no TCP connection. */
+  /** The IPv4 address of this check alone, as a number; null if it opens no TCP connection. */
   readonly address: number | null;
   readonly periodMs: number;
   readonly phaseMs: number;
   readonly body: object;
 }
 
-/** The first address of those that the checks go to: 127.10.0.1. */
+/** The first of the targets' addresses: 127.10.0.1. */
 const FIRST_ADDRESS = ((127 * 256 + 10) * 256 + 0) * 256 + 1;
 const NAME = 'bench.example';
 
@@ -60,7 +60,7 @@ function oftenCheck(n: number, port: number): PlannedCheck {
   return planned(`often-${n}`, address, { ...body, ...OFTEN });
 }
 
-/** Every 10 s of a request that is never answered. */
+/** Checks every 10 s whose request is never answered. */
 export function hangingChecks(
   count: number,
   port: number,

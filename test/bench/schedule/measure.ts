@@ -9,7 +9,7 @@ import { hangingChecks, type Mix, plannedChecks } from './checks.ts';
 import { type Judged, judge, type Seen } from './observed.ts';
 
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
-/** For the runs that begin at the end of the window. */
+/** Lets the runs end that begin at the end of the window. */
 const AFTER_MS = 1_500;
 
 interface Report {
@@ -24,7 +24,7 @@ export interface StartsOptions {
   readonly hanging: number;
 }
 
-/** One agent process with these checks, and when it started those that are due in a window. */
+/** Runs one agent process with these checks, and returns when it started those due in a window. */
 export async function measureStarts(
   { short, signal }: PartContext,
   { mix, hanging }: StartsOptions,
@@ -72,7 +72,7 @@ function portOf(target: Driver): Promise<{ readonly port: number }> {
   return target.ask({ port: true });
 }
 
-/** It may have ended. */
+/** Kills a process that may have ended. */
 function endProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');

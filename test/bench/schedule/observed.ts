@@ -2,7 +2,7 @@ import { lastSlotAt, nextSlotAfter } from '../../../src/model/schedule/slot-rule
 import { quantile } from '../row.ts';
 import type { PlannedCheck } from './checks.ts';
 
-/** What the drivers saw of one round. */
+/** The reports of the drivers about one round. */
 export interface Seen {
   /** Check, slot, start (both epoch milliseconds), error of firstByte. */
   readonly runs: readonly (readonly [string, number, number, number | null])[];
@@ -30,7 +30,7 @@ export interface Judged {
 /**
  * Judges every slot that was due in the window.
  *
- * @throws Error where the agent's times and the target's cannot both be true
+ * @throws Error if the agent's times and the target's cannot both be true
  */
 export function judge(checks: readonly PlannedCheck[], seen: Seen, window: Window): Judged {
   const starts = new Map<string, number[]>();

@@ -13,8 +13,8 @@ interface Released {
 }
 
 /**
- * How long it takes until agents that come have the checks of their location, and until those that
- * stay have the checks of one that leaves.
+ * How long it takes until new agents have the checks of their location, and until the remaining
+ * agents have the checks of one that left.
  */
 export async function measureAssignment(
   database: BenchDatabase,

@@ -18,12 +18,12 @@ export interface BenchServer {
   remove(): Promise<void>;
 }
 
-/** @throws Error where there are no PostgreSQL binaries. */
+/** @throws Error if there are no PostgreSQL binaries */
 export async function startBenchServer(): Promise<BenchServer> {
   if (findPostgres() === null) {
     throw new Error('there is no initdb and postgres on the PATH: install postgresql');
   }
-  // As a server is that must not lose anything.
+  // Like a server that must not lose anything.
   const server = await startPostgres(undefined, { fsync: 'on' });
   return {
     async open() {
@@ -33,7 +33,7 @@ export async function startBenchServer(): Promise<BenchServer> {
         config: { databaseUrl, dataDir: null },
         env: { DATABASE_URL: databaseUrl },
         cpuMs: () => cpuMsOfFamily(server.pid),
-        // With the server.
+        // The database is removed with its server.
         remove: async () => {},
       };
     },

@@ -1,7 +1,7 @@
 /** The admin key of the service's first account (FIRST_API_KEY). */
 export const BENCH_KEY = `vk_${'5'.repeat(32)}`;
 
-/** Creates a resource of the first account. @throws Error where the service refuses it */
+/** Creates a resource of the first account. @throws Error if the service refuses it */
 export async function create(
   origin: string,
   path: string,
@@ -16,7 +16,7 @@ export async function create(
   return (await answer.json()) as { readonly id: string };
 }
 
-/** Creates the page `bench` with so many services. */
+/** Creates the page `bench` with this many services. */
 export async function createPage(
   origin: string,
   services: number,

@@ -13,9 +13,9 @@ import type { BenchDatabase } from './bench-database.ts';
 export interface Resources {
   readonly accountId: string;
   readonly locationId: string;
-  /** The agents'. */
+  /** The key of the agents. */
   readonly locationKey: string;
-  /** An admin's. */
+  /** The key of an admin. */
   readonly apiKey: string;
 }
 
@@ -66,9 +66,9 @@ export async function createResources(database: BenchDatabase, checks: number): 
         [accountId, checks],
       );
       await store.query('alter table checks enable trigger checks_changed');
-      // As the triggers would have noted, one check at a time.
+      // The triggers would have recorded this, one check at a time.
       await store.query('insert into location_changes (location_id) values ($1)', [location.id]);
-      // As autovacuum would have done by the time that an account has so many checks.
+      // In a real service, autovacuum would have done this before an account has so many checks.
       await store.query('analyze checks');
       return { accountId, locationId: location.id, locationKey, apiKey };
     } finally {

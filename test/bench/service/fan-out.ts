@@ -15,8 +15,8 @@ const LIMIT = { of: 'value', bound: 'at most', number: 1 } as const;
 const CHANGES_A_ROUND = 10;
 
 /**
- * How long it takes from asking the API for a change until the last of the agents whom it concerns
- * has it, while all agents of the location hold their polls.
+ * How long it takes from the request for a change until the last of the agents that it concerns has
+ * it, while all agents of the location hold their polls.
  */
 export async function measureFanOut(
   database: BenchDatabase,

@@ -9,7 +9,7 @@ import { startService } from './service-process.ts';
 const AGENTS = 8;
 const CHECKS_OF_AN_AGENT = 500;
 const BATCH = 250;
-/** So short that no slot is too old to say how its check does, which takes the service some work. */
+/** So short that no slot is too old to change the state of its check, which costs some work. */
 const PERIOD_MS = 10_000;
 /** Batches of each agent before the first round, which warm the service and its connections. */
 const WARM_UP = { short: 1, full: 5 } as const;
@@ -18,7 +18,7 @@ const WARM_UP = { short: 1, full: 5 } as const;
  * How many results a second a service takes in: agents post gzip batches over HTTP, each with a
  * connection of its own and one upload under way.
  *
- * @param results of one round
+ * @param results how many in one round
  */
 export async function measureIngest(
   database: BenchDatabase,

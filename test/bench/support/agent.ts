@@ -11,7 +11,7 @@ import { nodeArgs } from './node-args.ts';
 
 /**
  * The agent under a load of its own: the real process, its checks by the agent protocol from a
- * service beside it that takes no results, so that what is measured ends in the spool.
+ * service beside it that accepts no results, so that the measured work ends in the spool.
  */
 
 const MAIN = join(import.meta.dirname, '../../../dist/cli/main.js');
@@ -136,7 +136,7 @@ interface Moment extends Runs {
 
 /**
  * Runs, time and CPU time. A scrape reads the runs before it renders the checks, so the time is read before
- * the scrape: between two moments is the work of the first one's scrape, and none of the second one's.
+ * the scrape: the time between two moments contains the first scrape and not the second.
  */
 async function momentOf(pid: number, metrics: string): Promise<Moment> {
   const atMs = performance.now();

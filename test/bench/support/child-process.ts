@@ -87,7 +87,7 @@ export interface Finished {
 /**
  * Runs a program to its end.
  *
- * @throws Error if its exit code is one of `codes`
+ * @throws Error if its exit code is none of `codes`
  */
 export async function runToEnd(
   program: string,

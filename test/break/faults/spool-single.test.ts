@@ -90,7 +90,7 @@ it('a record that only one log accepts is on disk once, and does not return afte
 it('a file that cannot be deleted brings nothing back, is logged once and is deleted when possible', async () => {
   const { open, refuse, disk, files, clock, inTime, keep } = setUp();
   const { spool, records } = await open(512 * 1024);
-  // Each fills a file.
+  // Each record fills a file.
   for (const id of ['a', 'b', 'c', 'd']) {
     spool.put(recordFor(id, { bytes: 20_000, atMs: clock.wallMs() }));
     await inTime(spool.committed());
@@ -230,7 +230,7 @@ it('a spool that stops on a full disk gives the space of artifacts to results an
   await inTime(spool.committed());
   disk.refuses = {
     code: 'ENOSPC',
-    // As long as the artifact takes the space.
+    // The write fails as long as the artifact takes the space.
     names: {
       test: (name: string) =>
         name === 'write main.seg' && readdirSync(join(dataDir, 'artifacts')).length > 0,

@@ -4,7 +4,7 @@ import { DASHBOARD_PATHS, type DashboardPageName } from '../../../src/web/dashbo
 import { LACKING } from '../support/browser.ts';
 import { useDashboard } from '../support/dashboard.ts';
 
-/** What the API answers, and what the pages say. */
+/** The answers of the API, and the texts of the pages. */
 interface Failure {
   readonly name: string;
   /** null: nothing. */
@@ -12,7 +12,7 @@ interface Failure {
   readonly error: string;
   readonly message: string;
   readonly attributes?: Readonly<Record<string, unknown>>;
-  /** A part of what to do. */
+  /** A part of the advice. */
   readonly advice: string;
 }
 

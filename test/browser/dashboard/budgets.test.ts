@@ -6,9 +6,9 @@ import { addFailingCheck } from './check/check-samples.ts';
 import { addManyChecks } from './overview/overview-samples.ts';
 
 const MAX_CLICKS = 2;
-/** Of the first screen: who is signed in, counts, silent locations and the first rows. */
+/** The requests of the first screen: the user, counts, silent locations and the first rows. */
 const MAX_REQUESTS = 8;
-/** Of the answers to them, compressed. */
+/** The bytes of the answers to them, compressed. */
 const MAX_ANSWER_BYTES = 100_000;
 const MAX_NODES = 3_000;
 const MAX_MEMORY_BYTES = 100_000_000;

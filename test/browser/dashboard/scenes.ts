@@ -31,7 +31,7 @@ export interface Scene {
   readonly prepare?: (account: DashboardAccount, service: DashboardService) => Promise<void>;
   /** Opened without a session. */
   readonly isGuest?: boolean;
-  /** What a reader does there, before the picture. */
+  /** The actions of a reader before the picture. */
   readonly act?: (opened: OpenDashboard, account: DashboardAccount) => Promise<void>;
 }
 

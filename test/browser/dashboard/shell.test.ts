@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { LACKING } from '../support/browser.ts';
 import { useDashboard } from '../support/dashboard.ts';
 
-/** What a first visit may load, compressed. */
+/** The bytes that a first visit may load, compressed. */
 const MAX_FIRST_LOAD_BYTES = 150_000;
 
 describe.skipIf(LACKING !== null)('the shell of the dashboard', () => {
   const { service, newAccount, open } = useDashboard();
 
-  it('leads whoever is not signed in to the sign-in, and back to the same view', async () => {
+  it('leads visitors to the sign-in, and back to the same view', async () => {
     const { page, context } = await open(await newAccount());
     await context.clearCookies();
     await page.goto(`${service().url}/?state=failing`);

@@ -4,7 +4,7 @@ import { beforeAll, inject } from 'vitest';
 import { lacking } from '../../support/process/system-needs.ts';
 import { CHROMIUM, LAUNCH } from './chromium.ts';
 
-/** What the machine lacks for these tests; null if it has all. */
+/** The missing requirements of these tests; null if the machine has all. */
 export const LACKING = lacking({ commands: [], files: [CHROMIUM] });
 
 export const THEMES = ['light', 'dark'] as const;
@@ -82,7 +82,7 @@ export async function openPage(
   return { page, context, problems, requests };
 }
 
-/** What axe finds wrong, as `rule: element`. Its script runs in the page by the debugger, beside the CSP. */
+/** The violations that axe finds, as `rule: element`. Its script runs by the debugger. */
 export async function axeViolations(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const found = await page.evaluate(`axe.run(document, { resultTypes: ['violations'] })`);

@@ -42,7 +42,7 @@ export interface DashboardAccount {
 export interface OpenDashboard extends OpenPage {
   /** Opens a path of the dashboard, and waits until it shows a heading. */
   goto(path: string): Promise<void>;
-  /** What axe finds wrong. */
+  /** The violations that axe finds. */
   axe(): Promise<readonly string[]>;
   /** Expect it to be empty at the end of a test: errors of the console and of the policy, foreign requests. */
   faults(): readonly string[];

@@ -32,7 +32,7 @@ const setOf = (...checks: CheckSet['checks']): CheckSet => ({
   groupTags: new Map(),
 });
 
-/** The whole agent, for whom a part of the backend is what the test says. */
+/** The whole agent, with parts of its backend replaced. */
 async function startAgent(parts: (missed: MissedSlots[]) => Partial<Backend> = () => ({})) {
   const { log } = captureLog();
   const signals = new EventEmitter();

@@ -17,7 +17,7 @@ import { EMPTY_SECRETS } from '../../support/samples/secrets.ts';
 import { listenOtlp } from '../../support/servers/otlp/receiver.ts';
 import { listenTcp } from '../../support/servers/tcp-servers.ts';
 
-/** Gives sets when it is asked to, and takes no notice of being stopped: a file on a dead mount. */
+/** Passes on checks when the test says so, and ignores its stop, like a file on a dead mount. */
 class StuckSource implements CheckSource {
   readonly checkFileUsable = null;
   give: (...checks: Check[]) => void = () => {};
@@ -43,7 +43,7 @@ class StuckSource implements CheckSource {
   }
 }
 
-/** A run at once, beside the plan. */
+/** A one-off run, due at once. */
 function oneOffOf(check: Check): OneOff {
   return {
     runId: 'run-1',

@@ -27,7 +27,7 @@ it('an agent skips the slots of checks that pause, by the tags of their group to
   };
   const set: CheckSet = {
     ...checkSetOf(checks),
-    // Nobody had them for two slots: in the first all were paused, in the second two of them.
+    // No agent had the checks for two slots. In the first all were paused, in the second two.
     unanswered: new Map(checks.map(({ id }) => [id, t0 - MINUTE - 1])),
     pauses: [pause, { ...pause, startsAtMs: t0 - MINUTE, endsAtMs: t0 - MINUTE + 1, tags: null }],
     groupTags: new Map([['group', ['db']]]),

@@ -42,7 +42,7 @@ describe('the credentials of the checks of a file', () => {
     const apply = () => runHere(['apply', path, '--location', 'office'], env);
     return { write, apply };
   };
-  /** As agents are sent it. */
+  /** The check as agents get it. */
   const told = async () => {
     const { store, mine } = service();
     const [row] = await store.query<{ body: Record<string, unknown>; sealed: Buffer | null }>(

@@ -40,7 +40,7 @@ it('goes to the service through the proxy of the environment, or past it by NO_P
   expect(proxy.requests).toHaveLength(1);
 });
 
-it('names the proxy that does not let it through, and never its credentials', async () => {
+it('names the proxy that refuses the tunnel, and never its credentials', async () => {
   const proxy = await httpProxy({ authorization: 'Basic eDp5' });
   for (const scheme of ['http', 'https']) {
     const proxyUrl = proxy.url('ann:s3cret');
@@ -55,7 +55,7 @@ it('names the proxy that does not let it through, and never its credentials', as
   }
 });
 
-it("does not take a proxy's 403 for a word about the key", async () => {
+it("does not take a 403 of a proxy for a refusal of the key", async () => {
   const proxy = await rawServer(answering(response('403 Filtered', '<h1>no</h1>')));
   const env = { SERVICE_URL: 'http://service.test', HTTP_PROXY: proxy.url() };
   const { kind, message } = await refusalOf(clientOf(env));

@@ -16,7 +16,7 @@ const TCP = { checkType: 'TCP', request: { hostname: 'a.example', port: 80 } };
 
 let pages = 0;
 
-/** A file of everything that names each other. No two pages of a service have the same url. */
+/** A file of entries that name each other. Each page of a service needs its own url. */
 const whole = () => ({
   alertChannels: [
     { id: 'ops', type: 'EMAIL', config: { address: 'ops@example.com' } },
@@ -84,7 +84,7 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     await locationWithAgent(service(), { slug: 'office', name: 'Office' });
   });
 
-  it('creates what names each other in one run, and then changes nothing', async () => {
+  it('creates entries that name each other in one run, and then changes nothing', async () => {
     const { mine } = service();
     const file = checkFile(whole());
     const first = await runHere(['apply', file.path], env);
@@ -136,7 +136,7 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     });
   });
 
-  it('writes the escalation of the account with the channels of the file, and leaves it where it is not named', async () => {
+  it('writes the escalation of the account with the channels of the file, and leaves it if the file has none', async () => {
     const { features, mine } = service();
     const { key } = await features.apiKeys.create(mine.accountId, { name: 'all', role: 'admin' });
     const admin = { ...env, API_KEY: key };
@@ -170,7 +170,7 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     expect(await step()).toBeNull();
   });
 
-  it('also says what was refused where the key may not change the escalation', async () => {
+  it('also reports refused entries if the key may not change the escalation', async () => {
     const { alertChannels } = whole();
     const { path } = checkFile({
       escalationStep: { minutes: 15, alertChannelIds: ['ops'] },
@@ -360,7 +360,7 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     expect((await runHere(['apply', file.path], env)).stdout).toMatch(/^nothing to change\n/);
   });
 
-  it('deletes with --prune what is no longer in the file, in an order that works, and nothing that no file made', async () => {
+  it('deletes with --prune entries that left the file, in a possible order, and nothing that no file made', async () => {
     const { mine } = service();
     const { json: foreign } = await mine.post('/v1/status-pages/services', { name: 'By hand' });
     await mine.post('/v1/check-groups', { name: 'By hand' });
@@ -579,7 +579,7 @@ describe('vedette apply with channels, groups, heartbeats, windows and status pa
     expect(after).toMatchObject({ name: 'By hand', description: null });
   });
 
-  it('completes after a lost answer what it began, and makes nothing twice', async () => {
+  it('completes its changes after a lost answer, and makes nothing twice', async () => {
     const { mine } = service();
     const file = checkFile(whole());
     const client = clientOf(env);

@@ -42,7 +42,7 @@ function checkFile(content: Content) {
 
 type ServiceEnv = Readonly<Record<'SERVICE_URL' | 'API_KEY', string>>;
 
-/** What `vedette up` does about its file. */
+/** Runs the part of `vedette up` that applies its file. */
 function applierFor({ SERVICE_URL, API_KEY }: ServiceEnv) {
   const client = new ApiClient({
     serviceUrl: new URL(SERVICE_URL),
@@ -78,7 +78,7 @@ describe('the variables of a file', () => {
     const { key } = await features.apiKeys.create(mine.accountId, { name: role, role });
     return { SERVICE_URL: `http://127.0.0.1:${running().app.port}`, API_KEY: key };
   };
-  /** With their values, as agents are sent them. */
+  /** With their values, as agents get them. */
   const stored = async (): Promise<readonly OwnVariable[]> => {
     const { features, store, mine } = service();
     return features.variables.forAgents(store, mine.accountId);
@@ -121,7 +121,7 @@ describe('the variables of a file', () => {
     expect(await stored()).toMatchObject([{ key: 'TOKEN', value: 's3cret-2' }]);
     const [channel] = (await mine.get('/v1/alert-channels')).json;
     expect(channel.config).toMatchObject({ url: 'https://a.example/s3cret-1', template });
-    // Without the values, a plan compares all else, and says which are missing.
+    // Without the values, a plan compares everything else, and says which are missing.
     const note =
       'vedette: {{SHOP_TOKEN}}, {{PATH}}, {{ROUTE}} in alert channels or secret variables have no values: they are not compared; give them with --env-file to compare them\n';
     for (const planner of [env, await envOf('read')]) {
@@ -230,7 +230,7 @@ describe('the variables of a file', () => {
       value: 'y',
       locked: true,
     });
-    // Where nothing is to be written, a key with less than that will do.
+    // If nothing is to be written, a key with a lesser role is enough.
     expect(await runHere(['apply', file.path, '--prune'], await envOf('write'))).toEqual({
       code: 0,
       stderr: '',
@@ -243,7 +243,7 @@ describe('the variables of a file', () => {
     expect(await stored()).toHaveLength(2);
   });
 
-  it('may be secret no more', async () => {
+  it('may change from secret to plain', async () => {
     const file = checkFile({ variables: [{ key: 'A', value: 'x', secret: true }] });
     await runHere(['apply', file.path], env);
     file.write({ variables: [{ key: 'A', value: 'x' }] });
@@ -334,7 +334,7 @@ describe('the variables of a file', () => {
       expect(await stored()).toHaveLength(2);
     });
 
-    it('are written again after a start, which knows nothing of those before', async () => {
+    it('are written again after a start, which does not know what earlier ones wrote', async () => {
       const one = applierFor(env);
       const content = { checks: [own(variable('OWN', 'x'))], variables: [variable('A', 'x')] };
       await one.applied.apply(content, one.signal);
@@ -388,13 +388,13 @@ describe('the variables of a file, with a service that has no key for secrets', 
 });
 
 describe('the variables of a file, with a service that is not well', () => {
-  it('are written though another made them, or an answer got lost', async () => {
+  it('are written although somebody else made them, or an answer was lost', async () => {
     const asked: string[] = [];
     const answers: RequestListener = (request, response) => {
       response.setHeader('content-type', 'application/json');
       if (request.method === 'GET') return void response.end('[]');
       asked.push(`${request.method} ${request.url}`);
-      // The first answer gets lost; to the second request there is one already.
+      // The first answer is lost. The second request finds the variable in place.
       if (asked.length === 1) return void request.socket.destroy();
       if (request.method === 'POST') {
         response.writeHead(409);

@@ -15,7 +15,7 @@ import { useAccounts, useRunningService } from '../../support/service/service-fi
 const TCP = { checkType: 'TCP', request: { hostname: 'a.example', port: 80 } };
 const SPACE = /\s+/g;
 
-/** A check file that can be written again; JSON is YAML, and stands on one line here. */
+/** A check file that can be written again. JSON is YAML, and is on one line here. */
 function checkFile(...checks: readonly object[]) {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
@@ -80,7 +80,7 @@ describe('vedette apply', () => {
     expect((await runHere(['apply', file.path], env)).stdout).toContain('\n1 check updated\n');
   });
 
-  it('knows what the service fills in, and can take back what was said', async () => {
+  it('ignores defaults that the service fills in, and resets fields that left the file', async () => {
     const strategy = { type: 'LINEAR', maxRetries: 3 };
     const services = '/v1/status-pages/services';
     const { json: shop } = await service().mine.post(services, { name: 'Shop' });
@@ -110,7 +110,7 @@ describe('vedette apply', () => {
     const again = await runHere(['apply', file.path], env);
     expect(again.stdout).toBe('nothing to change\n  6 checks unchanged\n');
 
-    // Left out, what was said before must not stay.
+    // A field that left the file must not keep its value.
     file.write(
       ...said.map(({ id, checkType, request }) => {
         const { headers: _, basicAuth: __, ...rest } = request as Record<string, unknown>;
@@ -202,7 +202,7 @@ describe('vedette apply', () => {
   });
 
   it('prints 50 warnings at most, and how many more there are', async () => {
-    // Each names other locations: the same warning of several checks is printed once.
+    // Each check names different locations, because equal warnings are printed once.
     const pairs = LOCATIONS.flatMap((one) => LOCATIONS.map((other) => [one, other]));
     const different = pairs.filter(([one = '', other = '']) => one < other).slice(0, 53);
     const checks = different.map((locations, n) => ({ id: `check-${n}`, ...TCP, locations }));
@@ -283,7 +283,7 @@ describe('vedette apply', () => {
     ]);
   });
 
-  it('chooses a location only where there is one to choose', async () => {
+  it('chooses a location only if there is exactly one', async () => {
     const file = checkFile({ id: 'shop', ...TCP }, { id: 'eu', ...TCP, locations: ['eu-west-1'] });
     await service().mine.post('/v1/private-locations', { slug: 'plant', name: 'Plant' });
     const unsaid = await runHere(['apply', file.path], env);
@@ -334,7 +334,7 @@ describe('vedette apply', () => {
     expect(again.stdout).toBe('nothing to change\n  101 checks unchanged\n');
   });
 
-  it('ends with one line where the key, its role or the file is off', async () => {
+  it('ends with one line if the key, its role or the file is wrong', async () => {
     const file = checkFile({ id: 'shop', ...TCP });
     const wrong = await runHere(['apply', file.path], { ...env, API_KEY: `vk_${'0'.repeat(32)}` });
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
@@ -402,7 +402,7 @@ describe('vedette apply with a service that is not well', () => {
       response.setHeader('content-type', 'application/json');
       if (request.method === 'GET') response.end('[]');
       else if (request.url?.endsWith('/c0') === true) response.end('{}');
-      // Four at once: it is sent when the first one is done. No other is ever answered.
+      // Four requests at once: this one is sent after the first answer. The others get none.
       else if (request.url?.endsWith('/c4') === true) terminal.signals.emit('SIGINT');
     });
     const file = checkFile(...[0, 1, 2, 3, 4].map((n) => ({ ...placed, id: `c${n}` })));
@@ -423,7 +423,7 @@ describe('vedette apply with a service that is not well', () => {
       { SERVICE_URL: 'http://h', API_KEY_FILE: '/no/such/file' },
       /^vedette: API_KEY_FILE is "\/no\/such\/file", which does not exist; /,
     ],
-  ])('names the variable that is off: %j', async (env, line) => {
+  ])('names the variable that is wrong: %j', async (env, line) => {
     const { code, stdout, stderr } = await runHere(['apply', 'x.yaml'], env);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(line);

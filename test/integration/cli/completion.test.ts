@@ -4,7 +4,7 @@ import { runHere } from '../../support/agent/cli.ts';
 import { runToEnd } from '../../support/containers/run-command.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
-/** What bash completes the words to. The last one is what was typed of the word. */
+/** The completions of bash for these words. The last word is incomplete. */
 async function completed(...words: readonly string[]): Promise<readonly string[]> {
   const { code, stdout: script } = await runHere(['completion', 'bash']);
   expect(code).toBe(0);

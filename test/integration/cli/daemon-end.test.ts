@@ -6,7 +6,7 @@ import { memoryTerminal } from '../../support/agent/memory-terminal.ts';
 import { eventually } from '../../support/eventually.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
-it('a daemon that has stopped ends its process, whoever still has not read its output', async () => {
+it('a daemon that has stopped ends its process, even if nobody reads its output', async () => {
   const folder = makeTempFolder();
   onTestFinished(() => folder.remove());
   writeFileSync(folder.file('checks.yaml'), JSON.stringify({ checks: [] }));

@@ -103,7 +103,7 @@ describe('vedette init', () => {
     expect(text).toContain('$schema=https://vedette.example/monitor/schemas/check-file.json\n');
   });
 
-  it('takes lines that were typed ahead as the next answers, however many are not valid', async () => {
+  it('takes lines that were typed ahead as the next answers, also invalid ones', async () => {
     const warnings: Error[] = [];
     const onWarning = (warning: Error): void => void warnings.push(warning);
     process.on('warning', onWarning);

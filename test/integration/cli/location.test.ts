@@ -60,7 +60,7 @@ describe('vedette location add', () => {
   const add = (...args: readonly string[]) => runHere(['location', 'add', ...args], env);
   const locations = async () => (await service().mine.get(LOCATIONS)).json;
   const keysOf = async (id: string) => (await service().mine.get(`${LOCATIONS}/${id}/keys`)).json;
-  /** The location whose agents the key lets in. */
+  /** The location to which the key belongs. */
   const locationOf = async (key: string): Promise<string | undefined> =>
     (await service().features.locationKeys.authenticate(hashOfKey(key)))?.locationId;
 
@@ -68,7 +68,7 @@ describe('vedette location add', () => {
     env = await envOf('admin');
   });
 
-  it('creates a location, and prints its id and a key that lets its agents in', async () => {
+  it('creates a location, and prints its id and a key for its agents', async () => {
     const { code, stdout, stderr } = await add('office', '--name', 'Office');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const [, id = '', key = ''] = CREATED.exec(stdout) ?? [];
@@ -171,7 +171,7 @@ describe('vedette location add', () => {
     expect(await locationOf(readFileSync(`${folder}/other.key`, 'utf8').trim())).toBe(id);
   });
 
-  it('needs a key with the role admin, and says what another one leaves behind', async () => {
+  it('needs a key with the role admin, and says what it created before another one is refused', async () => {
     const path = `${makeTestFolder()}/office.key`;
     const args = ['location', 'add', 'office', '--key-file', path];
     const reader = await runHere(args, await envOf('read'));

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { runHere } from '../../support/agent/cli.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
-/** A target that answers with what it was asked, and remembers it. */
+/** A target that answers with the request, and records it. */
 async function echo(): Promise<{ readonly url: string; readonly asked: IncomingMessage[] }> {
   const asked: IncomingMessage[] = [];
   const server = createServer((request, response) => {
@@ -32,7 +32,7 @@ describe('vedette run --env-file', () => {
     };
   });
 
-  it('stands before the variables of the file and behind those of a check, and shows no value', async () => {
+  it('precedes the variables of the file and follows those of a check, and shows no value', async () => {
     const { url, asked } = await echo();
     const file = write(
       'checks.yaml',
@@ -51,7 +51,7 @@ describe('vedette run --env-file', () => {
               url: '{{BASE}}/{{OWN}}/{{PATH}}',
               headers: [{ key: 'x-token', value: '{{TOKEN}}' }],
               assertions: [
-                // Its message quotes what came, which contains the token.
+                // Its message quotes the response, which contains the token.
                 { source: 'TEXT_BODY', comparison: 'EQUALS', target: 'nothing' },
               ],
             },

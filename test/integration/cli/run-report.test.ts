@@ -11,7 +11,7 @@ import { shownResult } from '../../support/samples/shown-result.ts';
 import { servedBy } from '../../support/servers/http-servers.ts';
 import { useAccounts, useRunningService } from '../../support/service/service-fixture.ts';
 
-/** All but `/missing` pass; a result has all of `/bytes`, in base64. */
+/** All paths but `/missing` pass. The body of `/bytes` is in the result as base64. */
 const target: RequestListener = (request, response) => {
   response.statusCode = request.url === '/missing' ? 404 : 200;
   response.setHeader('__proto__', 'a name that no service takes as a key');
@@ -49,7 +49,7 @@ describe('vedette run --report', () => {
     base = await servedBy(target);
   });
 
-  it('brings the service what it prints, as one session', async () => {
+  it('sends the results that it prints to the service, as one session', async () => {
     const file = fileOf(url('good', `${base}/0`), url('bad', `${base}/missing`));
     const facts = ['--project', 'shop', '--session-name', 'Nightly', '--environment', 'staging'];
     const args = ['run', file, '--output', 'json', '--report', ...facts];
@@ -91,7 +91,7 @@ describe('vedette run --report', () => {
     expect(session).toMatchObject({ name: null, results: 1, updated_at: null });
   });
 
-  it('comes in parts where it is more than one request can have', async () => {
+  it('is sent in parts if it is too long for one request', async () => {
     const ids = Array.from({ length: 80 }, (_, n) => n);
     const file = fileOf(
       ...ids.map((n) => url(`c${n}`, `${base}/${n === 0 ? 'missing' : 'bytes'}`)),
@@ -102,7 +102,7 @@ describe('vedette run --report', () => {
     expect(others).toEqual([]);
     expect(session).toMatchObject({ results: 80, counts: { passed: 79, failed: 1 } });
     expect(session.errorGroupIds).toHaveLength(1);
-    // It came after the first part.
+    // The second part comes after the first.
     expect(session.updated_at).not.toBeNull();
   });
 
@@ -163,7 +163,7 @@ describe('vedette run --report with a service that is not well', () => {
     return { code, stdout: stdout(), stderr: stderr() };
   };
 
-  it('sends the same once more where no answer came', async () => {
+  it('sends the same request once more if no answer came', async () => {
     const sent: unknown[] = [];
     const shaky = await servedBy(async (request, response) => {
       sent.push(await json(request));
@@ -206,7 +206,7 @@ describe('vedette run --report with a service that is not well', () => {
     );
   });
 
-  it('does not send what was interrupted, and gives up where it is interrupted itself', async () => {
+  it('sends no interrupted run, and gives up if the upload is interrupted', async () => {
     let asked = 0;
     let signals: NodeJS.EventEmitter | null = null;
     const silent = await servedBy(() => {

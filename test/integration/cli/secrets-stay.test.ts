@@ -18,7 +18,7 @@ const NAMES = Object.keys(SECRETS);
 const ALL = Object.values(SECRETS).join(' ');
 const MASK = '********';
 
-/** Sends back what it is asked, and refuses. */
+/** Sends the request back with an error status. */
 const echo: RequestListener = (request, response) => {
   response.writeHead(500, { 'x-echo': String(request.headers['x-token']) });
   response.end(`Cannot ${request.method} ${request.url}: ${ALL}`);
@@ -53,7 +53,7 @@ const ENV = {
   FROM_ENV: SECRETS.FROM_ENV,
 };
 
-/** A terminal that a person looks at, with what it showed. */
+/** A terminal (TTY), with everything that was printed to it. */
 function watched(change: (terminal: Terminal) => Terminal = (same) => same) {
   const { terminal, stdout, stderr } = memoryTerminal({ isTTY: true, columns: 200 });
   const exits: number[] = [];
@@ -69,7 +69,7 @@ function watched(change: (terminal: Terminal) => Terminal = (same) => same) {
   };
 }
 
-it.each(['pretty', 'json'])('vedette run shows no secret, nor sends one (%s)', async (output) => {
+it.each(['pretty', 'json'])('vedette run prints and sends no secret (%s)', async (output) => {
   const bodies: Buffer[] = [];
   const service = await servedBy(async (request, response) => {
     bodies.push(await buffer(request));
@@ -86,7 +86,7 @@ it.each(['pretty', 'json'])('vedette run shows no secret, nor sends one (%s)', a
   expect(String(shown().stdout)).toContain(MASK);
 });
 
-it('vedette run shows none when it crashes, and says that it did', async () => {
+it('vedette run prints no secret when it crashes, and reports the crash', async () => {
   const fault = Object.assign(new TypeError(`Invalid URL ${ALL}`), { input: ALL });
   const target = await servedBy(() => void terminal.signals.emit('uncaughtException', fault));
   const { terminal, run, shown, stderr } = watched();
@@ -97,7 +97,7 @@ it('vedette run shows none when it crashes, and says that it did', async () => {
   expect(leaksOf(SECRETS, shown())).toEqual([]);
 });
 
-it('vedette run shows none where its own code breaks', async () => {
+it('vedette run prints no secret if its own code throws', async () => {
   const { run, shown, stderr } = watched((terminal) => {
     const stdout = Object.assign(Object.create(terminal.stdout), {
       write() {
@@ -115,7 +115,7 @@ it('vedette run shows none where its own code breaks', async () => {
   expect(leaksOf(SECRETS, shown())).toEqual([]);
 });
 
-it('vedette agent shows none to whoever looks at its log, and none when it crashes', async () => {
+it('vedette agent prints no secret in its log, nor when it crashes', async () => {
   const { terminal, run, shown, stderr, exits } = watched();
   const file = checkFile(await servedBy(echo), 40);
   const ended = run(['agent'], { CHECKS_FILE: file, AGENT_HEALTH_PORT: '0' });

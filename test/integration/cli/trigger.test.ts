@@ -46,7 +46,7 @@ describe('vedette trigger', () => {
       [fixture().mine.accountId],
     );
 
-  /** Waits for the requests, delivers results, and lets the command look again. */
+  /** Waits for the requests, delivers results, and lets the command poll again. */
   const triggered = async (
     args: readonly string[],
     count: number,
@@ -108,7 +108,7 @@ describe('vedette trigger', () => {
     ]);
   });
 
-  it('says after a while how to see whether an agent is there at all', async () => {
+  it('says after a while how to find out whether an agent is connected', async () => {
     const { code, stderr } = await triggered(
       ['--check', 'shop'],
       1,

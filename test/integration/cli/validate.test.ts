@@ -126,7 +126,7 @@ describe('vedette validate', () => {
     });
   });
 
-  it('takes several files, and goes on after one with problems or that is not there', async () => {
+  it('accepts several files, and continues after one that is missing or has problems', async () => {
     const [good, bad] = [fileOf('good.yaml', USED), fileOf('bad.json', '{ "checks": [{}] }')];
     const { code, stdout, stderr } = await runHere(['validate', '/no/such', bad, good]);
     expect(code).toBe(2);

@@ -7,7 +7,7 @@ import { runToEnd } from '../../support/containers/run-command.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../../docker/healthcheck.mjs');
 
-/** Answers readiness with the status, all else with 404. @returns its port */
+/** Answers readiness with the status, other paths with 404. @returns its port */
 async function serve(status: number, host: string): Promise<number> {
   const server = createServer((request, response) => {
     response.statusCode = request.url === '/-/readiness' ? status : 404;
@@ -36,13 +36,13 @@ it('is not healthy where readiness says so, or nobody answers, and says why', as
   expect(nobody.stdout).toContain('ECONNREFUSED');
 });
 
-it('asks where HOST says that the service listens', async () => {
+it('asks the address in HOST, at which the service listens', async () => {
   const port = await serve(200, '127.0.0.2');
   expect(await check({ HOST: '127.0.0.2' }, port)).toMatchObject({ code: 0 });
   expect(await check({ HOST: '0.0.0.0' }, await serve(200, '0.0.0.0'))).toMatchObject({ code: 0 });
 });
 
-it('asks where AGENT_HEALTH_HOST says that the agent listens, whatever HOST is', async () => {
+it('asks the address in AGENT_HEALTH_HOST, at which the agent listens, whatever HOST is', async () => {
   const port = await serve(200, '127.0.0.2');
   const env = {
     AGENT_HEALTH_PORT: String(port),

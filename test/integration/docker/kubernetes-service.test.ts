@@ -21,7 +21,7 @@ it("the manifests ask the service's probes where it answers them", async () => {
   expect(asked.filter((path) => !Object.hasOwn(paths, path ?? ''))).toEqual([]);
 });
 
-it('the ingress shows the whole API and all pages outside, and nothing of health and metrics', async () => {
+it('the ingress exposes the whole API and all pages, but neither health nor metrics', async () => {
   const { rules } = routing.parse(objectOf('components/ingress', 'Ingress').spec);
   const open = rules.flatMap(({ http }) => http.paths);
   const isOpen = (path: string): boolean =>

@@ -11,7 +11,7 @@ const { version, dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.js
   readonly version: string;
   readonly dependencies: Readonly<Record<string, string>>;
 };
-/** In the built dashboard, so the package holds them itself. */
+/** Bundled in the built dashboard, so the package contains them. */
 const BUNDLED = ['@preact/signals', 'openapi-fetch', 'preact', 'preact-iso', 'uplot'];
 /** Others are also dependencies of dependencies. */
 const OF_DEVELOPMENT = ['@biomejs/biome', 'playwright-core', 'typescript', 'vite', 'vitest'];
@@ -31,7 +31,7 @@ beforeAll(async () => {
 }, PACKING_LIMIT_MS);
 afterAll(() => folder.remove());
 
-it('the npm package has a bill of materials of what it depends on and what its dashboard holds', async () => {
+it('the npm package has a bill of materials of its dependencies and of those bundled in its dashboard', async () => {
   const bill = JSON.parse(await inArchive('dist/sbom.cdx.json')) as BillOfMaterials;
   expect(problemsOf(bill)).toEqual([]);
   const main = `vedette@${version}`;
@@ -44,7 +44,7 @@ it('the npm package has a bill of materials of what it depends on and what its d
   expect(root?.dependsOn.length).toBeGreaterThan(Object.keys(dependencies).length);
 });
 
-it('the npm package has the licence of each component, with the texts of those that its dashboard holds', async () => {
+it('the npm package has the licence of each component, with the texts of those bundled in its dashboard', async () => {
   const bill = JSON.parse(await inArchive('dist/sbom.cdx.json')) as BillOfMaterials;
   const text = await inArchive('dist/third-party-licenses.txt');
   const labels = bill.components.map((component) => `${component.name} ${component.version}: `);
@@ -53,7 +53,7 @@ it('the npm package has the licence of each component, with the texts of those t
   expect(text).toContain('Permission is hereby granted, free of charge');
 });
 
-it('the checksums of a release hold for its files', async () => {
+it('the checksums of a release match its files', async () => {
   const checked = await mustRun('sha256sum', ['--check', 'SHA256SUMS'], { cwd: folder.path });
   const files = ['cdx.json', 'licenses.txt', 'tgz'].map((kind) => `vedette-npm-${version}.${kind}`);
   expect(checked.trim().split('\n')).toEqual(files.map((file) => `${file}: OK`));

@@ -62,7 +62,7 @@ it('a process drains after an uncaught error, and fails', async () => {
   expect(JSON.parse(first ?? '')).toMatchObject({ kind: 'internal', err: { message: 'a bug' } });
 });
 
-it('a process continues whose stderr has lost its reader', async () => {
+it('a process continues after stderr has lost its reader', async () => {
   const { child, stderr } = start(`${PARTS}
     process.once('message', async () => {
       for (let line = 0; line < 100; line += 1) {

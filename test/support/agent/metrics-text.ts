@@ -1,6 +1,6 @@
 import type { AgentMetrics } from '../../../src/agent/metrics/metrics.ts';
 
-/** What a scrape of these metrics reads. */
+/** The text that a scrape of these metrics returns. */
 export async function metricsText(metrics: Pick<AgentMetrics, 'exposition'>): Promise<string> {
   return Buffer.concat(await metrics.exposition()).toString();
 }

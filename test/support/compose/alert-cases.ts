@@ -76,7 +76,7 @@ export const ALERT_CASES: readonly AlertCase[] = [
     alert: 'VedetteServiceDown',
     series: {
       [`up{${SERVICE}}`]: '1x2 0x17',
-      // Its last word about agents is no news of them.
+      // Its last values about agents are outdated.
       [`vedette_service_agents_live{${LOCATION}}`]: '2x2 _x17',
     },
   },

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
  * Debian's blackbox exporter with a file of modules, ended with the test.
  *
  * @returns its host and port
- * @throws Error with what it wrote where it does not start
+ * @throws Error with its output if it does not start
  */
 export async function startExporter(modulesFile: string): Promise<string> {
   const args = [`--config.file=${modulesFile}`, '--web.listen-address=127.0.0.1:0'];

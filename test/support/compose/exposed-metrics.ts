@@ -9,7 +9,7 @@ export interface Exposed {
   readonly labels: readonly string[];
 }
 
-/** What Prometheus adds to every series. */
+/** The labels that Prometheus adds to every series. */
 const TARGET_LABELS = ['job', 'instance'];
 const PARTS: readonly (readonly [string, readonly string[]])[] = [
   ['_bucket', ['le']],

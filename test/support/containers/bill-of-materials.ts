@@ -1,4 +1,4 @@
-/** What the tests read of a bill of materials: CycloneDX 1.6. */
+/** The fields of a bill of materials (CycloneDX 1.6) that the tests read. */
 export interface BillOfMaterials {
   readonly bomFormat: string;
   readonly specVersion: string;
@@ -19,7 +19,7 @@ interface Component {
   }[];
 }
 
-/** What a scanner would stumble over: none in a good bill. */
+/** Faults of the bill that would confuse a scanner. */
 export function problemsOf(bill: BillOfMaterials): readonly string[] {
   const problems: string[] = [];
   if (bill.bomFormat !== 'CycloneDX' || bill.specVersion !== '1.6') problems.push('another format');

@@ -76,7 +76,7 @@ export class ContainerHost {
     return new ContainerHost(folder, storage, holder);
   }
 
-  /** Runs podman to its end. @throws Error where it fails */
+  /** Runs podman to its end. @throws Error if it fails */
   podman(...args: readonly string[]): Promise<string> {
     return mustRun('nsenter', this.inside('podman', ...args), { env: this.#environment({}) });
   }

@@ -36,7 +36,7 @@ export async function ensureImages(host: ContainerHost): Promise<void> {
   throw new Error(`the images cannot be built:\n${output}`);
 }
 
-/** What an image adds to Debian, in bytes: in all, and by part. */
+/** The size that an image adds to Debian, in bytes, in total and by part. */
 export interface PartBytes {
   readonly all: number;
   readonly node: number;

@@ -57,7 +57,7 @@ class ReusablePglite extends PGlite {
   }
 }
 
-/** Those that nobody uses. One that broke, or whose transaction did not end, does not come back. */
+/** The unused databases. One that failed, or has an open transaction, is not used again. */
 const kept: ReusablePglite[] = [];
 
 /** An empty database without schema, in memory. */
@@ -93,7 +93,7 @@ const LARGE_BYTES = 1_000_000;
 
 /**
  * Removes the partitions of single days, and all rows of the other tables but what migrations write.
- * Looks at each table first: to truncate them all takes a tenth of a second.
+ * Checks each table first, because truncating all of them takes a tenth of a second.
  */
 const EMPTY_TABLES = `do $$
 declare

@@ -9,7 +9,7 @@ import type { NamespaceChild, NetworkNamespace } from './network-namespace.ts';
 const RESPONDER = fileURLToPath(new URL('tun-responder.mjs', import.meta.url));
 const DRIVER = fileURLToPath(new URL('icmp-driver.mjs', import.meta.url));
 
-/** What a target on the far side of the TUN device does with an echo request. */
+/** How a target on the far side of the TUN device handles an echo request. */
 export interface Rule {
   readonly holdMs?: number;
   readonly does?: 'answer' | 'nothing' | 'unreachable' | 'forge' | 'twice';

@@ -6,7 +6,7 @@ import {
 } from '../../../src/model/alerting/service-channels.ts';
 import { secretFieldsOf } from '../../../src/model/alerting/service-targets.ts';
 
-/** What the form of a channel needs of a field. */
+/** The properties of a field that the form of a channel needs. */
 export interface ChannelField {
   readonly name: string;
   readonly kind: string;

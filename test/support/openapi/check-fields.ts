@@ -8,7 +8,7 @@ import type { OpenApiDocument } from './document.ts';
 
 type Schema = { readonly [key: string]: unknown };
 
-/** What the form of a check needs of a field, as the document of the API has it. */
+/** The properties of a field in the OpenAPI document that the form of a check needs. */
 interface Facts {
   readonly kind: string;
   readonly isNullable?: true;
@@ -31,8 +31,8 @@ type Fields = Readonly<Record<string, Facts>>;
 const MAX_TOLD = 1_000_000_000;
 
 /**
- * The fields of a new check of each type by their paths, such as `request.headers[].key`. Those that all types
- * have alike are in `all`.
+ * The fields of a new check of each type by their paths, such as `request.headers[].key`.
+ * Fields that all types have in common are in `all`.
  */
 export function checkFieldsOf(document: OpenApiDocument): Readonly<Record<string, Fields>> {
   const schemas = (document as unknown as { components: { schemas: Record<string, Schema> } })
@@ -122,7 +122,7 @@ function collect(
   }
 }
 
-/** Follows references, and takes null out of alternatives. What stands at the use comes before what it names. */
+/** Follows references, and removes null from alternatives. Keys beside a $ref take precedence. */
 function resolved(
   given: Schema,
   schemas: Readonly<Record<string, Schema>>,
@@ -168,7 +168,7 @@ function factsOf(schema: Schema, isNullable: boolean, isRequired: boolean): Fact
   };
 }
 
-/** What the document says of the fields of `auth` only in words. */
+/** Rules of the fields of `auth` that the document has only in descriptions. */
 function authFactsOf(path: string): Pick<Facts, 'authTypes' | 'isSecret'> {
   const name = /^request\.auth\.(\w+)$/.exec(path)?.[1];
   if (name === undefined || name === 'type') return {};

@@ -35,7 +35,7 @@ export interface Parameter {
 type Content = Readonly<Record<string, { readonly schema?: JsonSchema }>>;
 
 export interface DocumentResponse {
-  /** To one of the components, in place of all else. */
+  /** A reference to one of the components, instead of all other keys. */
   readonly $ref?: string;
   readonly content?: Content;
   readonly headers?: Readonly<Record<string, { readonly $ref: string }>>;

@@ -11,7 +11,7 @@ const DETAIL = {
   traceroute: null,
 } as const;
 
-/** What a TCP check over TLS, or a DNS check over DOT, reports of a handshake. */
+/** The handshake in the result of a TCP check over TLS, or of a DNS check over DOT. */
 export function resultOverTls(checkType: 'TCP' | 'DNS', tls: TlsFacts): Partial<CheckResult> {
   if (checkType === 'TCP') {
     const request = {

@@ -6,7 +6,7 @@ export interface GatedMailServer extends MailServer {
   readonly held: number;
   /** From now on it answers no mail. */
   hold(): void;
-  /** Answers those that wait, except where the client is gone, and all that come. */
+  /** Answers the waiting mails, except of clients that are gone, and all later ones. */
   release(): void;
 }
 

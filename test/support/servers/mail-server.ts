@@ -47,7 +47,7 @@ export async function mailServer(options: SMTPServerOptions = {}): Promise<MailS
   return { port: (socket.address() as AddressInfo).port, mails };
 }
 
-/** A sender that goes away in the middle, such as a process that is killed, has sent no mail. */
+/** A sender that disconnects in the middle, such as a killed process, has sent no mail. */
 export function readMail(
   stream: SMTPServerDataStream,
   { envelope, user, secure }: SMTPServerSession,

@@ -49,7 +49,7 @@ const RESULTS_A_BATCH = 20;
 const RETRY_MS = 100;
 /** The service answers within its own limits of 30 s: a request that lasts longer hangs. */
 const REQUEST_LIMIT_MS = 90_000;
-/** Longer than any outage of a test: a request that is refused for so long is refused for good. */
+/** Longer than any outage of a test: a request that is refused for longer never succeeds. */
 const RETRIES_LIMIT_MS = 240_000;
 /** Between two steps of a client. Without it the clients take all CPU that the other tests leave. */
 const PAUSE_MS = 20;

@@ -15,7 +15,7 @@ import { type Ask, askService, type Reply } from './service-app.ts';
 
 /** For services on a new database: on PostgreSQL they make no key themselves. */
 const ENCRYPTION_KEY = randomBytes(32).toString('hex');
-/** What is shown of each process of a failed test. */
+/** The part of each process's log that a failed test prints. */
 const SHOWN_LOG_LINES = 40;
 const SHOWN_ANSWER_CHARS = 1_000;
 

@@ -104,7 +104,7 @@ export function useHostileFixture(kind: DatabaseKind): () => HostileFixture {
     const parts = { store, features, send: sender.send };
     const identity = await createSelfSigned();
     const victim = await createFullAccount(parts, identity, SECRET, 'victim');
-    // On a busy machine they would expire during the walks, which then see rows that nobody attacked change.
+    // On a busy machine they would expire during the walks, which would then find changed rows.
     await store.query("update one_off_runs set not_after = not_after + interval '1 day'");
     const secrets = [SECRET, ...keyLinesOf(victim.identity)];
     const attackersIdentity = await createSelfSigned();

@@ -29,7 +29,7 @@ export const TEST_SECRETS = createSecretBox([randomBytes(KEY_BYTES)]);
 /** The lowest cost: the tests make many passwords. */
 export const TEST_PASSWORDS = createPasswords({ ln: 1, r: 8, p: 1 });
 
-/** No test but those of pictures needs a host that has some. */
+/** Only tests of pictures need a host that serves them. */
 const A_PICTURE = {
   type: 'image/png',
   width: 2,

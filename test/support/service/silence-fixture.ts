@@ -82,7 +82,7 @@ async function makeFixture(results: ResultsFixture): Promise<SilenceFixture> {
 
   const assign = async (): Promise<void> => {
     await assigner.pass();
-    // The database's clock is another one: what it wrote now is of now.
+    // The database has another clock: moves the times that it wrote to the clock of the test.
     const changedAt = (column: string): string =>
       `${column} = case when ${column} > $2::timestamptz - interval '1 day' then $1::timestamptz else ${column} end`;
     await store.query(

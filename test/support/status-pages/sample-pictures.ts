@@ -5,7 +5,7 @@ import type { ShownPage } from '../../../src/web/status/layout.tsx';
 const LOGO = { width: 320, height: 80 };
 const ICON = { width: 64, height: 64 };
 
-/** What the sample pages know of their logo and icon. */
+/** The logo and icon of the sample pages, as the service stores them. */
 export const SAMPLE_PICTURES: ShownPage['page']['pictures'] = {
   logo: { hash: 'logo-hash', ...LOGO },
   favicon: { hash: 'icon-hash', ...ICON },

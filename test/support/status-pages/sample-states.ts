@@ -87,7 +87,7 @@ export function sampleService(
   };
 }
 
-/** What happens on most pages now and then, different for each service. */
+/** Ordinary incidents and failures, different for each service. */
 function eventfulDays(seed: number): DayOnPage[] {
   const at = (step: number): number => (seed * 37 + step * 29) % 88;
   const own: Record<number, Partial<DayOnPage>> = {};
@@ -256,7 +256,7 @@ export function sampleMaintenance(own: Partial<MaintenanceOnPage> = {}): Mainten
 const LONG =
   'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaftsschnittstelle';
 
-/** Every look of the page, by a name that files may have. */
+/** Every state of the page that looks different, by a name that is valid for files. */
 export function sampleStates(): Readonly<Record<string, PageState>> {
   const one = calmState(3);
   const many = calmState(30);

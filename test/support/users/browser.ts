@@ -1,6 +1,6 @@
 import { type Ask, askService, type Reply } from '../service/service-app.ts';
 
-/** A browser as far as the service sees one: it keeps its cookie, and says where a request comes from. */
+/** A browser as the service sees it: stores cookies, and sends the headers of a browser. */
 export interface Browser {
   /** `name=value` of the session's cookie; null if there is none. */
   cookie: string | null;

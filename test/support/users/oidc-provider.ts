@@ -7,7 +7,7 @@ export interface ProviderUserFields {
   readonly email?: string;
   readonly email_verified?: boolean;
   readonly groups?: readonly string[];
-  /** What the ID token says; by default only the subject. */
+  /** The claims of the ID token; by default only the subject. */
   readonly idToken?: { readonly email?: string; readonly email_verified?: boolean };
 }
 

@@ -26,7 +26,7 @@ async function addGroup(accountId: string): Promise<void> {
   await onStore((store) => store.query(insert, [accountId]));
 }
 
-/** On a terminal at which somebody types that. */
+/** Runs the command on a terminal with this input. */
 async function runTyping(typed: string, ...args: readonly string[]) {
   const { terminal, stdout, stderr } = memoryTerminal({ isTTY: true }, typed);
   const code = await runProgram(args, { ...terminal, env }, () => {});
@@ -89,7 +89,7 @@ describe('vedette account', () => {
     });
   });
 
-  it('lists accounts as lines with tabs in a pipe, and as a table on a terminal', async () => {
+  it('lists accounts as tab-separated lines in a pipe, and as a table on a terminal', async () => {
     const id = await add('Listed');
     const piped = await runHere(['account', 'list'], env);
     expect(piped).toMatchObject({ code: 0, stderr: '' });

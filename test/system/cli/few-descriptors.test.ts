@@ -8,7 +8,7 @@ import { listening } from '../../support/servers/tcp-servers.ts';
 const NEEDS = (given: number, who: string, needed: number): string =>
   `vedette: this process may open ${given} files and sockets at once, and ${who} needs ${needed}: raise the limit (ulimit -n ${needed} in a shell, LimitNOFILE= in a systemd unit, --ulimit nofile= of a container)\n`;
 
-/** A check file of so many bytes, whose check asks for what stands in a body. */
+/** A check file of at least this length, whose check has an assertion on a body. */
 function checkFile(url: string, bytes = 0): string {
   const file = `${makeTestFolder()}/checks.yaml`;
   const text = `# ${'-'.repeat(bytes)}
@@ -36,7 +36,7 @@ async function target(): Promise<string> {
 
 describe('with few descriptors', () => {
   it('the agent starts and runs its checks: with 64, 80 and 96', async () => {
-    // The text takes a thread, and the assertion another one.
+    // Parsing the text takes a thread, and the assertion another one.
     const env = { CHECKS_FILE: checkFile(await target(), 100_000), AGENT_HEALTH_PORT: '0' };
     const agents = [64, 80, 96].map((limit) => startCli(['agent'], env, 'pipe', limit));
     for (const { seen, child, ended } of agents) {

@@ -9,7 +9,7 @@ import { runToEnd } from '../../support/containers/run-command.ts';
 import { ROOT } from '../../support/documents.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 
-/** What is printed to a terminal of that width. */
+/** The output to a terminal of that width. */
 async function onTerminal(columns: number, env: Readonly<Record<string, string>>): Promise<string> {
   const { terminal, stdout } = memoryTerminal({ isTTY: true, columns });
   const code = await runProgram(['help', 'sizing'], { ...terminal, env }, () => {});
@@ -71,7 +71,7 @@ describe('vedette help', () => {
 
 describe('an installation without the documents', () => {
   it.each([['service'], ['help', 'alerts']])(
-    'ends %s with one line that names one',
+    'ends %s with one line that names a missing document',
     async (...args) => {
       const folder = makeTempFolder();
       onTestFinished(() => folder.remove());

@@ -18,7 +18,7 @@ import { answerOf } from '../../support/service/service-stub.ts';
 const KEY = `pl_${'5ecad4b1'.repeat(4)}`;
 const ONCE = { retryStrategy: null, doubleCheck: false } as const;
 
-/** The part of a check that a service makes up, over one that an agent would run. */
+/** A check from a hostile service: these fields over those of a valid one. */
 interface Forged {
   readonly base: Check;
   readonly fields?: Readonly<Record<string, unknown>>;
@@ -28,13 +28,13 @@ interface Forged {
 interface HostileServiceFixture {
   readonly agent: RunningAgent;
   readonly service: UploadService;
-  /** By check id, when all of them are there. */
+  /** The results by check id. Resolves when all are there. */
   results(ids: readonly string[]): Promise<ReadonlyMap<string, CheckResult>>;
-  /** By check id, why the agent runs none of them; when it has reported all. */
+  /** By check id, why the agent refuses it. Resolves when it has reported all. */
   refusals(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
-/** An agent as it is shipped, and a service that has it run each check at once. */
+/** The compiled agent, and a service that requests an immediate run of each check. */
 async function given(
   checks: Readonly<Record<string, Check | Forged>>,
   {
@@ -97,7 +97,7 @@ function codeOf({ apiCheckResult, tcpCheckResult }: CheckResult): string | null 
   return (apiCheckResult ?? tcpCheckResult)?.requestErrorCode ?? null;
 }
 
-it('has an agent send what it likes to its own machine, and gets what comes back (trust model SC1)', async () => {
+it('can make an agent send any text to its own machine, and gets the answer (trust model SC1)', async () => {
   const neighbour = await rawServer(answering(response('200 OK', 'of the neighbour')));
   const tcp = await listenTcp((socket) => {
     socket.once('data', (asked) => socket.end(`you asked ${asked}`));
@@ -119,7 +119,7 @@ it('has an agent send what it likes to its own machine, and gets what comes back
   expect(got.get('tcp')?.tcpCheckResult?.response?.data).toBe('you asked CONFIG GET *');
 });
 
-it('has an agent send URL and API checks through any proxy (trust model SC5)', async () => {
+it('can make an agent send URL and API checks through any proxy (trust model SC5)', async () => {
   const proxy = await httpProxy();
   const target = await rawServer(answering(response('200 OK', 'through it')));
   const { results } = await given(
@@ -130,7 +130,7 @@ it('has an agent send URL and API checks through any proxy (trust model SC5)', a
   expect(proxy.requests).toMatchObject([{ method: 'GET', target: target.url('/a') }]);
 });
 
-it('has artifacts sent to an origin that the operator named, where TARGET_DENY shuts out checks', async () => {
+it('can have artifacts sent to an origin that the operator named, even if TARGET_DENY denies it to checks', async () => {
   const target = await rawServer(
     answering(response('500 Failed', 'x'.repeat(500_000))),
     '127.0.0.9',
@@ -159,7 +159,7 @@ it('has artifacts sent to an origin that the operator named, where TARGET_DENY s
   expect([part?.method, part?.path]).toEqual(['PUT', '/1']);
 });
 
-it('reaches nothing that TARGET_DENY shuts out, whatever it is called (trust model SN1)', async () => {
+it('reaches nothing that TARGET_DENY denies, however the address is written (trust model SN1)', async () => {
   const inside = await rawServer(answering(response('200 OK', 'secret')), '127.0.0.9');
   const outside = await rawServer(
     answering(response('302 Found', '', `Location: ${inside.url()}`)),
@@ -182,7 +182,7 @@ it('reaches nothing that TARGET_DENY shuts out, whatever it is called (trust mod
   expect(inside.requests).toEqual([]);
 });
 
-it('reads no variable of the environment that is not named, and not the key (trust model SN6)', async () => {
+it('reads neither an environment variable that is not named nor the key (trust model SN6)', async () => {
   const target = await rawServer(answering(response('200 OK', 'fine')));
   const api = (request: object): Check =>
     checkOf('API', { ...ONCE, request: { url: target.url(), ...request } });
@@ -220,7 +220,7 @@ const REFUSED: readonly (readonly [field: string, Forged])[] = [
   ['request.url', { base: API_CHECK, request: { url: 'unix:///run/docker.sock' } }],
   ['request.url', { base: URL_CHECK, request: { url: 'gopher://a.test:70/' } }],
   ['request.hostname', { base: TCP_CHECK, request: { hostname: '/run/docker.sock' } }],
-  // Lines and headers of its own making in a request.
+  // Injected lines and headers in a request.
   [
     'request.headers.0.value',
     { base: API_CHECK, request: { headers: [{ key: 'x-a', value: 'b\r\nx-evil: 1' }] } },
@@ -240,7 +240,7 @@ const REFUSED: readonly (readonly [field: string, Forged])[] = [
   ['request.hostname', { base: ICMP_CHECK, request: { hostname: '-f' } }],
   ['request.hostname', { base: ICMP_CHECK, request: { hostname: '$(id)' } }],
   ['request.hostname', { base: TCP_CHECK, request: { hostname: '127.0.0.1;id' } }],
-  // What is beyond its bounds.
+  // Values beyond the limits.
   ['frequency', { base: URL_CHECK, fields: { frequency: 0.001 } }],
   ['maxResponseTime', { base: URL_CHECK, fields: { maxResponseTime: 30_001 } }],
   [
@@ -260,7 +260,7 @@ const REFUSED: readonly (readonly [field: string, Forged])[] = [
   ],
 ];
 
-it('has no file opened, no line added to a request, no program run, and no bound left behind (trust model SN7, SN8, SN9, SN10)', async () => {
+it('cannot have a file opened, a line added to a request, a program run or a limit exceeded (trust model SN7, SN8, SN9, SN10)', async () => {
   const good = checkOf('TCP', { ...ONCE, request: { port: 1 } });
   const forged = REFUSED.map(([, check], at) => [`forged-${at}`, check] as const);
   const { results, refusals, agent } = await given({ ...Object.fromEntries(forged), good });

@@ -42,7 +42,7 @@ function start() {
 }
 
 describe('the service', () => {
-  it('migrates on demand, and the next time has nothing to do', async () => {
+  it('migrates on demand, and finds nothing to do the next time', async () => {
     const config = loadServiceConfig({ DATA_DIR: folder.path });
     const { log } = captureLog();
     expect((await migrateService({ config, log })).applied.length).toBeGreaterThan(0);
@@ -59,7 +59,7 @@ describe('the service', () => {
     });
     const paths = Object.keys((await askService(at, '/openapi.json', { key: null })).json.paths);
     expect(paths).toEqual(expect.arrayContaining(['/health', '/v1/checks', '/v1/checks/url/{id}']));
-    // Nobody has this key, says the real table of keys.
+    // This key is unknown in the real table of keys.
     expect((await askService(at, '/v1/checks')).json).toMatchObject({
       statusCode: 401,
       message: 'Bad Token',

@@ -219,7 +219,7 @@ describe('vedette run on thirty checks of all five types', () => {
     for (const result of results) expectWellFormed(result);
   });
 
-  it('exits with 1 where one of them fails, and prints the others', async () => {
+  it('exits with 1 if a check fails, and prints the others', async () => {
     const [first, ...others] = thirty();
     const wrong = [is('STATUS_CODE', 'EQUALS', '418')];
     const failing = { ...first, request: { ...(first?.request as Json), assertions: wrong } };
@@ -235,7 +235,7 @@ describe('vedette run on thirty checks of all five types', () => {
     });
   });
 
-  it('exits with 2 where the file has a mistake, and runs none of them', async () => {
+  it('exits with 2 if the file has a mistake, and runs no check', async () => {
     const [first, ...others] = thirty();
     const asked = names.asked.length;
     const { code, stderr, results } = await runJson({ ...first, frequency: 3 }, ...others);

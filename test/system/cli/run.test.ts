@@ -9,7 +9,7 @@ import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { servedBy } from '../../support/servers/http-servers.ts';
 
 const AT_ONCE = 80;
-/** How long the target takes for each of them. */
+/** The response time of the target for each slow check. */
 const HELD_MS = 200;
 /** startedAt and the wall clock have whole milliseconds. */
 const ROUNDING_MS = 2;
@@ -46,7 +46,7 @@ const url = (id: string, target: string, fields: object = {}) => ({
   ...fields,
 });
 
-/** Rejects with what the program said when it ended before it was expected to. */
+/** Rejects with the output of the program if it ends too early. */
 async function failAtEnd(ended: Promise<Ended>): Promise<never> {
   const { code, stdout, stderr } = await ended;
   throw new Error(`it ended early with ${code}: ${stdout}${stderr}`);
@@ -257,7 +257,7 @@ describe('vedette run', () => {
     const { child, ended, seen } = startCli(['run', fileOf(...checks)]);
     await seen('stdout', /PASS {4}one/);
     child.stdout?.destroy();
-    // The first may be printed before the second is even asked for.
+    // The first result may be printed before the second request is sent.
     const [response] = await Promise.race([held, failAtEnd(ended)]);
     response.end();
     const { code, stderr } = await ended;

@@ -32,18 +32,18 @@ const SECRETS = {
   FROM_FILE: secretOf('FROM_FILE', KINDS),
   HOST: `Db-${randomBytes(8).toString('hex')}.localhost`,
 };
-/** As names of hosts are asked for and shown. */
+/** The form of host names in queries and results. */
 const HOST = SECRETS.HOST.toLowerCase();
 type Name = keyof typeof SECRETS;
 const NAMES = Object.keys(SECRETS) as Name[];
 
-/** All secrets in all forms: what a target may make of what it is sent. */
+/** All secrets in all encodings: the answer of a target that encodes what it was sent. */
 function echoOf(request: { readonly url: string; readonly body: string }): string {
   const forms = NAMES.flatMap((name) => Object.values(encodingsOf(SECRETS[name])));
   return JSON.stringify({ ...request, forms, text: forms.join(' ') });
 }
 
-/** As much of it as a result stores whole, and of no secret a part. */
+/** As much of it as a result stores completely, without cutting a secret. */
 function shortOf(body: string): string {
   const { forms } = JSON.parse(body) as { readonly forms: readonly string[] };
   const kept: string[] = [];
@@ -154,7 +154,7 @@ function checksFor({ http: httpPort, tcp: tcpPort, closed: closedPort, dns: dnsP
         ],
       },
     }),
-    // They take no templates, but know the same names, and may be given the same texts.
+    // These checks take no templates, but may contain the same names and texts.
     ...['TXT', 'A'].map((recordType) =>
       checkOf('DNS', {
         ...own,
@@ -177,7 +177,7 @@ function checksFor({ http: httpPort, tcp: tcpPort, closed: closedPort, dns: dnsP
   ];
 }
 
-/** The service gives the checks once, each as a run at once. */
+/** The service sends each check once, as an immediate one-off run. */
 function pollAnswer(checks: readonly ReturnType<typeof checkOf>[], first: boolean): object {
   const nowMs = Date.now();
   return {
@@ -226,12 +226,12 @@ function filesIn(folder: string): readonly string[] {
   return (
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .map((name) => join(folder, name))
-      // The agent replaces files meanwhile.
+      // The agent may replace files while they are read.
       .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true)
   );
 }
 
-/** The beginning of the file that tcpdump writes. */
+/** The header of a file of tcpdump. */
 function isCapture(bytes: Buffer): boolean {
   return bytes.length >= 4 && bytes.readUInt32LE() === 0xa1b2c3d4;
 }
@@ -259,7 +259,7 @@ it('lets no secret out: not to the service, the log, stdout, the spool or an art
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(pollAnswer(checks, polls === 1)));
   });
-  // So that all of it can be looked at in the spool first.
+  // So that everything is in the spool to be searched first.
   const busy = (_request: IncomingMessage, response: ServerResponse): void => {
     response.writeHead(503, { 'retry-after': '1' }).end();
   };
@@ -327,7 +327,7 @@ it('lets no secret out: not to the service, the log, stdout, the spool or an art
   const secrets = { ...SECRETS, 'HOST in small letters': HOST };
   expect(leaksOf(secrets, Object.fromEntries(scrubbed))).toEqual([]);
 
-  // It would be easy to leak nothing by running nothing.
+  // Proves that the checks ran: otherwise nothing could leak.
   const results = lines().map((line) => JSON.parse(line));
   const shown = results.filter(({ apiCheckResult }) => apiCheckResult?.response);
   expect(shown.length).toBe(6);
@@ -338,7 +338,7 @@ it('lets no secret out: not to the service, the log, stdout, the spool or an art
     }
   }
   const ofCheck = (id: string) => JSON.stringify(results.find(({ checkId }) => checkId === id));
-  // Behind a # of the secret its last few characters may stand: what is before is a form of its own.
+  // After a # of the secret its last characters may remain: the part before is masked by itself.
   expect(ofCheck('url-cut')).toMatch(/p\*{8}\S{0,90}: 500/);
   expect(ofCheck('url-cut')).toContain('******** is 127.0.0.1');
   expect(ofCheck('dns-TXT')).toContain('a ******** b');

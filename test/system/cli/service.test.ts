@@ -37,7 +37,7 @@ describe('vedette service', () => {
     expect(stderr()).toContain('If a migration runs now, it is completed first');
   });
 
-  it('migrate brings the database up to date, takes it away from other users, and ends', async () => {
+  it('migrate brings the database up to date, makes it private, and ends', async () => {
     const env = { DATA_DIR: folder.path };
     openToAll(folder.path);
     const migrated = await runCli(['service', 'migrate'], env);
@@ -46,7 +46,7 @@ describe('vedette service', () => {
       stdout: expect.stringMatching(/^applied \d+ migrations\n$/),
     });
     expect(`${migrated.stdout}${migrated.stderr}`.match(/0003_\w+/g)).toHaveLength(1);
-    // What was there before, and what the migrations made. PGlite gives its cache a mode of its own.
+    // Files from before and files of the migrations. PGlite sets the mode of its cache itself.
     const open = openToOthers(folder.path).filter((path) => !path.endsWith('/pg_internal.init'));
     expect(open).toEqual([]);
   });
@@ -116,7 +116,7 @@ describe('vedette service', () => {
     // Three processes, each with a database of its own to open.
   });
 
-  /** What decrypting prints while something is amiss with the file of the key. */
+  /** The output of decrypt while something is wrong with the key file. */
   async function refusedWhile(breakFile: (file: string) => void): Promise<object> {
     const file = folder.file('encryption-key');
     const before = readFileSync(file);
@@ -127,7 +127,7 @@ describe('vedette service', () => {
     return { code, stdout, stderr, hasFile: existsSync(file) };
   }
 
-  it('decrypts nothing with another key, which it says in one line', async () => {
+  it('decrypts nothing with another key, and says so in one line', async () => {
     expect(await refusedWhile((file) => writeFileSync(file, 'ab'.repeat(32)))).toEqual({
       code: 2,
       stdout: '',
@@ -137,7 +137,7 @@ describe('vedette service', () => {
     });
   });
 
-  it('decrypts nothing without the file of the key, and makes none', async () => {
+  it('decrypts nothing without the key file, and creates none', async () => {
     expect(await refusedWhile((file) => rmSync(file))).toEqual({
       code: 2,
       stdout: '',
@@ -159,7 +159,7 @@ describe('vedette service', () => {
     },
   );
 
-  it('decrypts nothing where there is no database, and makes none', async () => {
+  it('decrypts nothing without a database, and creates none', async () => {
     const none = makeTempFolder();
     onTestFinished(() => none.remove());
     const missing = none.file('data');
@@ -242,7 +242,7 @@ describe('vedette service', () => {
     expect(wrong).toMatchObject({ code: 2, stderr: 'vedette: "bob" is not an email address\n' });
   }, 180_000);
 
-  it('says in one line which variable is off, and shows no secret', async () => {
+  it('names a wrong variable in one line, and shows no secret', async () => {
     expect(await runHere(['service'], { PORT: 'x' })).toMatchObject({
       code: 2,
       stderr: 'vedette: PORT is "x"; it must be a whole number from 0 to 65535\n',
@@ -284,7 +284,7 @@ describe('vedette service', () => {
       [['account', 'list']],
       [['service', 'migrate']],
       [['service']],
-    ])('refuses a database of another user to root before it writes: %j', async (args) => {
+    ])('refuses root a database of another user before it writes: %j', async (args) => {
     const data = makeTempFolder();
     onTestFinished(() => data.remove());
     copyEmptyDatabase(data.path);

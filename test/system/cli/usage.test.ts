@@ -13,7 +13,7 @@ function fileOf(text: string | Buffer): string {
   return folder.file('checks.yaml');
 }
 
-describe('what is wrong on the command line', () => {
+describe('mistakes on the command line', () => {
   it.each([
     [['rnu', 'x'], "vedette: unknown command 'rnu' (Did you mean run?); see vedette --help"],
     [['run'], "vedette: missing required argument 'file'; see vedette --help"],
@@ -176,7 +176,7 @@ describe('help', () => {
         ...['DATABASE_URL', 'LOG_LEVEL', 'SHUTDOWN_GRACE_SECONDS'],
       ],
     ],
-  ])('of %s lists the variables that are for it, and no other', async (command, names) => {
+  ])('of %s lists its own variables and no others', async (command, names) => {
     const { stdout } = await run(['help', command]);
     const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) +\S/gm)].map(([, name]) => name);
     expect(listed).toEqual(names);
@@ -201,7 +201,7 @@ describe('help', () => {
     expect(validated.stdout).toContain('1 check, no problems');
   });
 
-  it('and version end well', async () => {
+  it('and version exit with 0', async () => {
     expect(await run(['--help'])).toMatchObject({ code: 0, stderr: '' });
     const { code, stdout } = await run(['--version']);
     expect(code).toBe(0);
@@ -218,7 +218,7 @@ describe('vedette validate', () => {
     );
   });
 
-  it('finds in shop.yaml of src/service/README.md what that document says, also with the maintenance that it adds', async () => {
+  it('finds shop.yaml of src/service/README.md valid as that document says, also with the added maintenance', async () => {
     const [, section = ''] = readDocument('src/service/README.md').split(
       '\n## From nothing to a status page\n',
     );
@@ -238,7 +238,7 @@ describe('vedette validate', () => {
     expect(more.stdout).toContain('1 maintenance window');
   });
 
-  it('lists every problem with line and column, and cannot be made to steer the terminal', async () => {
+  it('lists every problem with line and column, without control characters for the terminal', async () => {
     const file = fileOf(
       `checks:\n  - { id: x, checkType: TCP, request: { hostname: h, prot: 1 }, "\\e[2J": 1 }\n  - ${TCP}\n  - { id: y }\n`,
     );
@@ -262,7 +262,7 @@ describe('vedette validate', () => {
     const checks = (list: string) => `variables: [{ key: SHARED, value: x }]\nchecks:\n${list}`;
     const [given, left] = [
       fileOf(checks(url('a', '{{SHARED}}/{{{OWN}}}', own))),
-      // What one check has of its own is for that check alone.
+      // The variables of one check do not count for the others.
       fileOf(checks(url('a', '{{OWN}}', own) + url('b', '{{B}}/{{{OWN}}}/{{B}}'))),
     ];
     expect(await run(['validate', given])).toEqual({

@@ -94,7 +94,7 @@ it("the agent's image contains the imports of its commands and nothing of the se
 it("the agent's image contains the npm packages that its list in the README has, within its sizes", () => {
   const { npm, maxBytes } = agentImageContents();
   const installed = packagesIn(folder.file('node_modules'));
-  // Of the native part, the one for this machine.
+  // The list names the native part of each architecture; only one is installed.
   const isOfOtherMachine = (name: string): boolean =>
     name.startsWith('@koromix/') && !name.endsWith(`-${process.arch}`);
   expect(new Set(installed)).toEqual(new Set([...npm].filter((name) => !isOfOtherMachine(name))));

@@ -25,9 +25,9 @@ const lacks = lacking({ commands: [EXPORTER, 'prometheus'], files: [] });
 const FAILING: ReadonlySet<string> = new Set([
   ...['http_maintenance', 'http_denied', 'tcp_closed', 'imap_banner', 'dns_missing'],
 ]);
-/** Measured by each program in its own way. */
+/** Series that each program measures in its own way. */
 const MEASURED = /_seconds$/;
-/** What the agent's handbook says is missing. */
+/** The metrics that are missing according to the agent's handbook. */
 const MISSING = /^probe_(?:dns_additional_rrs|ssl_last_chain_\w+)$/;
 
 describe.skipIf(lacks !== null)(`probes for Prometheus (needs ${lacks ?? 'nothing'})`, () => {
@@ -99,7 +99,7 @@ describe.skipIf(lacks !== null)(`probes for Prometheus (needs ${lacks ?? 'nothin
   });
 });
 
-/** The values by module and series. Of what is measured only that it is there. */
+/** The values by module and series; of measured values only their presence. */
 function seriesOf(samples: readonly Sample[]): Readonly<Record<string, Record<string, unknown>>> {
   const byModule: Record<string, Record<string, unknown>> = {};
   for (const { labels, value } of samples) {
@@ -118,7 +118,7 @@ function passing(series: Readonly<Record<string, Record<string, unknown>>>): Rea
   return new Set(modules.map(([module]) => module));
 }
 
-/** Servers on loopback, with the module that probes each: by the name of that. */
+/** The ports of servers on loopback, by the name of the module that probes each. */
 async function startTargets() {
   const authority = await createAuthority();
   const identity = await authority.issue({ addresses: ['127.0.0.1'] });

@@ -28,7 +28,7 @@ const CHART_SINGLE = [
   '--set',
   'agent.enabled=false,service.enabled=true,service.persistence.enabled=true',
 ];
-/** What a cluster with its own rules needs, for agents and service alike. */
+/** Values for a cluster with its own rules, for agents and service. */
 const OF_THE_CLUSTER = {
   imagePullSecrets: [{ name: 'registry' }],
   podAnnotations: { 'example.com/scan': 'off' },
@@ -112,7 +112,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
       ],
     ],
     ['overlays/single', [...CHART_SINGLE, '--set', 'service.image.tag=latest']],
-  ])('makes what the kustomization %s does', (folder, settings) => {
+  ])('makes the same objects as the kustomization %s', (folder, settings) => {
     const fromChart = rendered(settings);
     const expected = built(folder).map((object) => ({
       ...object,
@@ -317,7 +317,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     });
   });
 
-  it('makes the same of values of the release before, which lack some (--reuse-values)', () => {
+  it('makes the same of values of the previous release, which lack some (--reuse-values)', () => {
     // In Helm null removes the default of a value.
     const lacking = JSON.stringify({
       ...{ podLabels: null, podSecurityContext: null, securityContext: null },
@@ -418,7 +418,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     expect(configMapOf(objects, 'vedette').PUBLIC_URL).toBe(url);
   });
 
-  it('leaves the public URL of a service without an ingress open', () => {
+  it('leaves the public URL of a service without an ingress unset', () => {
     expect(configMapOf(rendered(CHART_SERVICE), 'vedette')).not.toHaveProperty('PUBLIC_URL');
   });
 
@@ -442,7 +442,7 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     ['agent.spoolMaxMib=896', '1Gi'],
     ['agent.spoolMaxMib=512,agent.dataSize=0.625Gi', '0.625Gi'],
     ['agent.spoolMaxMib=872,agent.dataSize=1.05G', '1.05G'],
-  ])('takes a spool that its volume just holds: %s', (settings, sizeLimit) => {
+  ])('accepts a spool that just fits its volume: %s', (settings, sizeLimit) => {
     const [agent] = workloadsOf(rendered([...CHART_SETTINGS, '--set', settings]));
     expect(agent?.template.spec).toMatchObject({
       volumes: expect.arrayContaining([{ name: 'data', emptyDir: { sizeLimit } }]),

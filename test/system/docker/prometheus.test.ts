@@ -198,7 +198,7 @@ async function startTlsTarget(): Promise<number> {
   return server.port;
 }
 
-/** What promtool finds wrong with names and help of the metrics, except for deprecated ones. */
+/** The complaints of promtool about names and help of the metrics, except deprecated ones. */
 async function misnamedMetrics(address: string, path = '/metrics'): Promise<readonly string[]> {
   const text = await (await fetch(`http://${address}${path}`)).text();
   const file = join(makeTestFolder(), 'metrics.txt');

@@ -23,7 +23,7 @@ describe.skipIf(missing !== null)(`the units of systemd${LACKS}`, () => {
     ['the service', SERVICE, []],
     ['an agent that captures', AGENT, ['systemd-capture']],
     ['a service on PostgreSQL', SERVICE, ['systemd-database']],
-  ])('systemd takes that of %s as it is', (_what, unit, commands) => {
+  ])('systemd accepts the unit of %s without warnings', (_what, unit, commands) => {
     const { folder } = installed(unit, commands);
     const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', join(folder, unit)], {
       encoding: 'utf8',

@@ -17,9 +17,9 @@ import { resultOfRun } from '../../support/service/results-fixture.ts';
 const CHECKS = 2_000;
 const BATCH = 100;
 const KILLS = 2;
-/** Thrice what it takes beside other tests. */
+/** Three times its duration beside other tests. */
 const LIMIT_MS = 600_000;
-/** As the delivery worker has it: how many messages of a channel a killed process may repeat. */
+/** As in the delivery worker: how many messages of a channel a killed process may repeat. */
 const AT_ONCE = 4;
 
 describe('a storm of alerts', () => {
@@ -81,7 +81,7 @@ describe('a storm of alerts', () => {
       groupWindow: 5,
     });
 
-    /** As an agent does: until the service has stored them. */
+    /** Repeats the upload like an agent, until the service has stored the results. */
     const upload = async (results: readonly unknown[]): Promise<void> => {
       for (;;) {
         const { ask } = await service;
@@ -115,7 +115,7 @@ describe('a storm of alerts', () => {
     const killAndRestart = async (): Promise<void> => {
       const running = await service;
       service = running.kill('SIGKILL').then(async () => {
-        // The leases of the dead end after a minute. Those of carried deliveries have no owner.
+        // The leases of killed processes end after a minute. Carried deliveries have no owner.
         await query('update alert_deliveries set lease_until = now() where owner is not null');
         return startService(options);
       });

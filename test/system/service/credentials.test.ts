@@ -164,7 +164,7 @@ describe('credentials in a database that several replicas share', () => {
     });
     const [first, second, third = 0] = waitsMs;
     expect([first, second]).toEqual([5000, 5000]);
-    // Not when all replicas start together.
+    // This does not happen when all replicas start together.
     expect(third).toBeGreaterThanOrEqual(300_000);
     expect(third).toBeLessThanOrEqual(600_000);
     expect(wasClear).toBe(true);
@@ -185,7 +185,7 @@ describe('credentials in a database that several replicas share', () => {
       waitedMs += delayMs;
       if (waits === 3) {
         await putInClear(one.store);
-        // As no request leaves it: a clock that is far behind.
+        // A row that no request leaves: its clock was far behind.
         await one.store.query(`update checks set created_at = '2000-01-01', updated_at = null`);
       } else if (waits > 3 && encryptedAt.length === 0) {
         if ((await row(one.store)).sealed !== null) encryptedAt.push(waitedMs - delayMs);

@@ -77,7 +77,7 @@ async function colorOf(replica: Replica): Promise<string> {
 describe.skipIf(LACKING !== null)(
   `status pages of two replicas (lacking: ${LACKING ?? 'nothing'})`,
   () => {
-    it('show at each what changed at the other: privacy, password, pictures, incidents and domain', async () => {
+    it('show at each replica what changed at the other: privacy, password, pictures, incidents and domain', async () => {
       let color = '#ff0000';
       const web = await webServer(() => color);
       const mail = await gatedMailServer();
@@ -174,7 +174,7 @@ describe.skipIf(LACKING !== null)(
           .filter((mail) => mailText(mail).includes(words))
           .map(({ to }) => to[0]);
 
-      // Asked for at one replica, confirmed at the other.
+      // Requested at one replica, confirmed at the other.
       const addresses = Array.from(
         { length: SUBSCRIBERS },
         (_, index) => `ann${index}@example.com`,

@@ -27,7 +27,7 @@ const BODY_CHARS = 30_000;
 const UPLOADS_OF_A_RUN = 2;
 const TOKEN = randomBytes(12).toString('hex');
 
-/** Where a service stores everything, and the key of its secrets. */
+/** The places in which a service stores everything, and the key of its secrets. */
 interface Place {
   readonly dataDir: string;
   readonly databaseUrl?: string;
@@ -177,7 +177,7 @@ function runCommand(name: string, env: Readonly<Record<string, string>>): void {
   expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 }
 
-/** Waits until the agent has uploaded so much and nothing waits. Returns how much it was. */
+/** Waits until the agent has uploaded `count` records and none waits. Returns their number. */
 async function untilUploaded(agent: RunningAgent, count: number): Promise<number> {
   const metric = await until(
     () => metricsOf(agent),
@@ -186,7 +186,7 @@ async function untilUploaded(agent: RunningAgent, count: number): Promise<number
   return metric('vedette_uploaded_total');
 }
 
-/** What a user finds at the service. */
+/** The data that a user sees at the service. */
 async function contentOf(service: RunningService, checkId: string) {
   const [check, locations, results] = await Promise.all([
     service.ask(`/v1/checks/${checkId}`),

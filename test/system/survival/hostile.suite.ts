@@ -237,7 +237,7 @@ export function hostileSuite(kind: DatabaseKind): void {
       expect(await contentsOf(fixture.store, null)).toEqual(rows);
     });
 
-    it('artifacts stay inside their folder, whatever their name', async () => {
+    it('artifacts stay inside their folder, whatever their names', async () => {
       const fixture = fixtureOf();
       const attacker = await fixture.newAttacker();
       await fixture.settled();

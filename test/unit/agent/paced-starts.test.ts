@@ -9,7 +9,7 @@ function itemsOf(count: number): readonly number[] {
   return Array.from({ length: count }, (_, index) => index);
 }
 
-/** When each of so many runs starts, milliseconds since the first; `work` is what a start takes. */
+/** When each of `count` runs starts, in ms since the first. `workMs` is the duration of a start. */
 async function startTimes(count: number, workMs = 0): Promise<readonly number[]> {
   const clock = new FakeClock();
   const firstMs = clock.monotonicMs();

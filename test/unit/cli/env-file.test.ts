@@ -32,7 +32,7 @@ describe('the lines of an env file', () => {
     ['A=', { A: '' }],
     ['A=\nB=2', { A: '', B: '2' }],
     ['A=b=c==', { A: 'b=c==' }],
-    // A password with # is whole; only white space makes a comment of it.
+    // A # begins a comment only after white space, so a password may contain one.
     ['A=p#ss # comment', { A: 'p#ss' }],
     ['A=# comment', { A: '' }],
     ['A=\'x # "y" \\n $B \' # comment', { A: 'x # "y" \\n $B ' }],

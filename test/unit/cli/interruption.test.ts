@@ -64,7 +64,7 @@ describe('an interruption', () => {
     interruption.dispose();
   });
 
-  it('is not watched for any more in the end', () => {
+  it('is not handled any more after dispose()', () => {
     const { interruption, signals, stdout, clock } = watching();
     signals.emit('SIGINT');
     interruption.dispose();

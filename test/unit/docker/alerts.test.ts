@@ -34,7 +34,7 @@ describe('the alert rules', () => {
     expect(shown.filter((name) => !has.includes(name))).toEqual([]);
   });
 
-  it('have names of their own, and name variables and reasons that there are', () => {
+  it('have unique names, and name only variables and reasons that exist', () => {
     expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
     const texts = rules.map(({ annotations }) => Object.values(annotations).join(' ')).join(' ');
     const named = texts.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? [];
@@ -43,14 +43,14 @@ describe('the alert rules', () => {
     const others = texts.match(/\bVedette[A-Z]\w+/g) ?? [];
     expect(others.filter((name) => !alerts.has(name))).toEqual([]);
     const missed = rules.find(({ alert }) => alert === 'VedetteSlotsMissed');
-    // Faults of the agent are in its log, and a run that takes long is about its target.
+    // Faults of the agent are in its log, and a long run is a matter of the target.
     const elsewhere = ['agent_fault', 'previous_run_active'];
     for (const reason of Object.keys(MISSED_REASONS)) {
       if (!elsewhere.includes(reason)) expect(missed?.annotations.action).toContain(reason);
     }
   });
 
-  it('go by the jobs that are scraped', () => {
+  it('select by the jobs that are scraped', () => {
     const jobs = scrapeJobs().map(({ job_name: name }) => name);
     const asked = rules.flatMap(({ expr }) =>
       [...expr.matchAll(/job=(~?)"([^"]+)"/g)].map(([, sign, text]) =>
@@ -61,7 +61,7 @@ describe('the alert rules', () => {
     for (const pattern of asked) expect(jobs.some((job) => pattern.test(job))).toBe(true);
   });
 
-  it('make a table, with a row for each', () => {
+  it('are listed in a table with a row for each', () => {
     const rows = alertsTable(rules).split('\n').slice(2);
     expect(rows).toHaveLength(rules.length);
     for (const row of rows) expect(row.split(' | ')).toHaveLength(4);

@@ -27,7 +27,7 @@ describe('the chart refuses as plain variables', () => {
     expect(refusedIn('agent')).toEqual(expect.arrayContaining([...secretNames(ENVIRONMENT)]));
   });
 
-  it('every secret of the service, and what may come from a secret', () => {
+  it('every secret of the service, and variables that may come from a Secret', () => {
     const schema = JSON.parse(readFileSync(join(CHART, 'values.schema.json'), 'utf8'));
     const refs: readonly string[] =
       schema.properties.service.properties.secretRefs.propertyNames.enum;

@@ -81,7 +81,7 @@ describe('compose.yaml', () => {
   });
 
   it.each(services)(
-    'mounts for %s only what there is',
+    'mounts for %s only files that exist',
     (_, { build, volumes = [], tmpfs = [] }) => {
       const mounts = volumes.map(mountOf);
       for (const { source, target, options } of mounts) {
@@ -146,7 +146,7 @@ describe('compose.yaml', () => {
       ['vedette', 'docker/service.Dockerfile'],
       ['vedette-agent', 'docker/agent.Dockerfile'],
     ]);
-    // Nobody else has them.
+    // No registry has these images.
     for (const [name, { pull_policy: policy }] of own)
       expect(policy, name).toMatch(/^(?:build|never)$/);
   });
@@ -158,7 +158,7 @@ describe('compose.yaml', () => {
     expect(set.filter((each) => !known.includes(each))).toEqual([]);
   });
 
-  it('has a configuration that agents and service take, with the secrets of prepare.mjs', () => {
+  it('has a configuration that agents and service accept, with the secrets of prepare.mjs', () => {
     const folder = makeTempFolder();
     writeFileSync(folder.file('key'), `pl_${'1'.repeat(32)}\n`);
     for (const [name, { environment = {} }] of services.filter(([, service]) => isAgent(service))) {
@@ -229,7 +229,7 @@ describe('compose.yaml', () => {
     expect(source.type).toBe('prometheus');
   });
 
-  it('keeps the database and the store to the service', () => {
+  it('lets only the service reach the database and the object store', () => {
     expect(file.networks.data).toEqual({ internal: true });
     const inside = names.filter((name) => composeService(name).networks?.includes('data'));
     expect(inside).toEqual(['postgres', 'store', 'service', 'setup']);
@@ -239,7 +239,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('shows each program its own secrets alone', () => {
+  it('gives each program its own secrets only', () => {
     const seen = services.flatMap(([name, { volumes = [] }]) =>
       volumes
         .map((one) => mountOf(one))
@@ -285,7 +285,7 @@ describe('compose.yaml', () => {
     expect(Number.parseInt(grace, 10)).toBeGreaterThan(Number(standard));
   });
 
-  it('runs scripts that there are, by the programs of the images', () => {
+  it('runs scripts that exist, with programs of the images', () => {
     for (const [name, { entrypoint = [], command = [], volumes = [], healthcheck }] of own) {
       const words = [...entrypoint, ...command, ...(healthcheck?.test ?? [])];
       for (const path of words.flatMap((word) => word.match(/\/opt\/vedette\/\S+/g) ?? [])) {
@@ -321,7 +321,7 @@ describe('compose.yaml', () => {
     }
   });
 
-  it('shows Grafana the dashboards', () => {
+  it('mounts the dashboards into Grafana', () => {
     const mounts = (composeService('grafana').volumes ?? []).map(mountOf);
     const dashboard = mounts.find(({ source }) => source === './grafana/vedette.json');
     const provider = parse(

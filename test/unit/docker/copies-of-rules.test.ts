@@ -5,7 +5,7 @@ import { ALERT_RULES, COPIES_OF_RULES, DOCKER } from '../../support/compose/prom
 
 const rules = readFileSync(ALERT_RULES, 'utf8');
 
-/** `npm run docs` writes the copies anew; every other run only compares. */
+/** `npm run docs` writes the copies again. Every other run only compares them. */
 if (process.env.UPDATE_DOCS === '1') {
   for (const { path, make } of COPIES_OF_RULES) writeFileSync(join(DOCKER, path), make(rules));
 }

@@ -11,7 +11,7 @@ import { selectorsOf } from '../../support/compose/promql.ts';
 
 const exposed = exposedMetrics();
 
-/** What differs between the dashboards. */
+/** The differences between the dashboards. */
 const OWN = {
   vedette: { uid: 'vedette', title: 'Vedette', variables: ['agent', 'service'] },
   checks: {
@@ -54,7 +54,7 @@ describe.each(DASHBOARDS)('the Grafana dashboard %s', (name) => {
     },
   );
 
-  it('shows none of what it counts as 0, where it would show nothing', () => {
+  it('shows 0, not a gap, for each count without a series', () => {
     const counted = charts
       .filter(({ type }) => type === 'stat')
       .flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
@@ -70,7 +70,7 @@ describe.each(DASHBOARDS)('the Grafana dashboard %s', (name) => {
     expect(dashboard).not.toHaveProperty('__inputs');
   });
 
-  it('asks the data source that is chosen, everywhere', () => {
+  it('asks the chosen data source in every query', () => {
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as Grafana writes a variable
     const chosen = { type: 'prometheus', uid: '${datasource}' };
     const asked = charts.flatMap(({ datasource, targets = [] }) => [
@@ -88,7 +88,7 @@ describe.each(DASHBOARDS)('the Grafana dashboard %s', (name) => {
     }
   });
 
-  it('uses no variable but those, and Grafana’s own', () => {
+  it('uses only these variables and Grafana’s own', () => {
     const texts = JSON.stringify(dashboard.panels);
     const used = [...texts.matchAll(/\$\{?(\w+)\}?/g)].map(([, variable]) => variable);
     expect(new Set(used)).toEqual(new Set(['datasource', '__rate_interval', ...variables]));

@@ -26,7 +26,7 @@ const { packages } = JSON.parse(read('package-lock.json')) as {
   readonly packages: Readonly<Record<string, LockedPackage>>;
 };
 
-/** Those of its optional dependencies that are for one platform each. */
+/** The optional dependencies of a package that are each for one platform. */
 function nativeParts({ optionalDependencies = {} }: LockedPackage): readonly LockedPackage[] {
   return Object.keys(optionalDependencies)
     .map((name) => packages[`node_modules/${name}`])
@@ -40,8 +40,8 @@ function isFor(cpu: string, { os = [], cpu: cpus = [], libc = ['glibc'] }: Locke
 }
 
 describe('the images', () => {
-  it.each(['x64', 'arm64'])('have every native part ready-made for %s', (cpu) => {
-    // A part may need a library of the same platform, which is a part in turn.
+  it.each(['x64', 'arm64'])('have every native package prebuilt for %s', (cpu) => {
+    // A native package may need a library of its platform, which is a native package itself.
     const native = Object.entries(packages).filter(
       ([, each]) => nativeParts(each).length > 0 && (each.cpu === undefined || isFor(cpu, each)),
     );
@@ -52,7 +52,7 @@ describe('the images', () => {
     expect(lacking.map(([path]) => path)).toEqual([]);
   });
 
-  it('need nothing that is compiled when it is installed', () => {
+  it('need no package that is compiled during the installation', () => {
     const built = Object.entries(packages)
       .filter(([path, { dev, optional }]) => path !== '' && dev !== true && optional !== true)
       .filter(([, each]) => each.hasInstallScript === true && nativeParts(each).length === 0);
@@ -86,7 +86,7 @@ describe('the images', () => {
     expect(kept.filter((name) => !debian.has(name))).toEqual([]);
   });
 
-  it('are built from the same steps, which are done once, and from the same files', () => {
+  it('are built from the same files, with common steps that run once', () => {
     const steps = DOCKERFILES.map((file) =>
       read(file)
         .replace(/^#.*\n/gm, '')

@@ -36,7 +36,7 @@ const monitor = z.looseObject({
 });
 
 describe('the components', () => {
-  it('scale by metrics that the adapter makes of those of the agent', () => {
+  it('scale by metrics that the adapter derives from those of the agent', () => {
     const { metrics } = scaling.parse(objectOf('components/autoscaling', AUTOSCALER).spec);
     const file = join(KUBERNETES, 'components/autoscaling/prometheus-adapter.yaml');
     const { custom } = adapter.parse(parseYaml(readFileSync(file, 'utf8'))).rules;
@@ -44,7 +44,7 @@ describe('the components', () => {
     const series = custom.map(({ seriesQuery }) => seriesQuery.replace(/\{.*/, ''));
     const gauges = AGENT_METRICS.filter(({ type }) => type === 'gauge').map(({ name }) => name);
     expect(series.filter((name) => !gauges.includes(name))).toEqual([]);
-    // More runs at work than an agent can have would never be seen.
+    // A target above the concurrency of an agent would never be reached.
     expect(Number(metrics[0]?.pods.target.averageValue)).toBeLessThan(
       Number(environmentOf('base').JOB_CONCURRENCY) * 0.8,
     );

@@ -14,7 +14,7 @@ import { makeTempFolder } from '../../support/process/temp-folder.ts';
 const agent = podOf('base');
 const service = podOf('service');
 
-/** What the kubelet sets in every container, whatever is switched off. */
+/** The variables that the kubelet sets in every container, whatever is switched off. */
 const OF_THE_KUBELET = {
   HOSTNAME: 'vedette-agent-5c689d88bb-qtvsf',
   KUBERNETES_PORT: 'tcp://10.96.0.1:443',
@@ -43,7 +43,7 @@ describe('the variables of the manifests', () => {
     expect(() => loadConfig(environment)).toThrow('neither SERVICE_URL nor CHECKS_FILE is set');
   });
 
-  it('of the agent are right once that is set', () => {
+  it('of the agent are valid once it is set', () => {
     const folder = makeTempFolder();
     onTestFinished(() => folder.remove());
     const key = `pl_${'0f'.repeat(16)}`;
@@ -67,7 +67,7 @@ describe('the variables of the manifests', () => {
     );
   });
 
-  it('of the service are right once that is set', () => {
+  it('of the service are valid once it is set', () => {
     const config = loadServiceConfig({
       ...OF_THE_KUBELET,
       ...environmentOf('service'),
@@ -108,7 +108,7 @@ describe('the variables of the manifests', () => {
   });
 });
 
-/** What the overlay with both parts sets for one of them. */
+/** The variables that the overlay with agent and service sets for one of them. */
 function overlaid(name: string): Readonly<Record<string, string>> {
   const map = writtenObjects('overlays/complete').find(({ metadata }) => metadata.name === name);
   return map?.data ?? {};

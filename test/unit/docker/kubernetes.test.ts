@@ -28,7 +28,7 @@ const FOLDERS = [
   'components/prometheus-rule',
   'components/service-monitor',
 ];
-/** What belongs together, in one namespace. */
+/** The folders that belong together, in one namespace. */
 const ALL = FOLDERS.filter((folder) => !folder.startsWith('overlays')).flatMap(writtenObjects);
 const agent = podOf('base');
 const admitting = z.looseObject({
@@ -81,7 +81,7 @@ describe('the Kubernetes manifests', () => {
     expect(problems[0]).toMatch(message);
   });
 
-  it('refer to nothing that is not there', () => {
+  it('refer only to objects that exist', () => {
     expect(brokenReferences(ALL)).toEqual([]);
   });
 
@@ -89,7 +89,7 @@ describe('the Kubernetes manifests', () => {
     expect(brokenReferences(writtenObjects(folder))).toEqual([]);
   });
 
-  it('show a reference that leads nowhere', () => {
+  it('are reported if a reference leads nowhere', () => {
     const objects = writtenObjects('base').filter(({ kind }) => kind !== 'ConfigMap');
     expect(brokenReferences(objects)).toEqual([
       'Deployment vedette-agent: no ConfigMap vedette-agent',
@@ -143,7 +143,7 @@ describe('the Kubernetes manifests', () => {
     expect(agent.metadata.labels).toMatchObject(pods?.podSelector?.matchLabels ?? { none: '' });
   });
 
-  it('have the image set in one place', () => {
+  it('set the image in one place', () => {
     for (const folder of ['base', 'service', 'migrate']) {
       const used = workloadsOf(writtenObjects(folder)).flatMap(({ template }) =>
         template.spec.containers.map(({ image }) => image),

@@ -7,7 +7,7 @@ const misuses = (expression: string): readonly string[] =>
   selectorsOf(expression).flatMap((selector) => misuseOf(selector, exposed));
 
 describe('reading PromQL', () => {
-  it('finds every selector with its labels, and what stands around it', () => {
+  it('finds every selector with its labels and the functions around it', () => {
     const expression =
       'sum by (a) (rate(x_total{b=~"1|2", c!="}"}[5m])) / on (d) group_left sum without (e) (y) > 0.5';
     expect(selectorsOf(expression)).toEqual([
@@ -45,7 +45,7 @@ describe('reading PromQL', () => {
       'rate(vedette_start_lateness_seconds_bucket[5m])',
       'vedette_start_lateness_seconds_bucket is used outside of histogram_quantile by le',
     ],
-  ])('tells what is wrong with %s', (expression, problem) => {
+  ])('says what is wrong with %s', (expression, problem) => {
     expect(misuses(expression)).toContain(problem);
   });
 });

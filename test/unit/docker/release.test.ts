@@ -16,11 +16,11 @@ const TELLING = [
   ...['package-lock.json', 'package.json'],
 ];
 
-/** In place of programs that send things away: each notes its name and arguments. */
+/** Replaces programs that publish: each records its name and arguments. */
 const RECORDING = `#!/bin/sh
 echo "\${0##*/} $*" >> "$RECORD"
 `;
-/** What the parts take from the real ones. */
+/** Stand-ins for the programs that build the parts. */
 const MAKING: Readonly<Record<string, string>> = {
   npm: `[ "$1" != ci ] || {
   [ -e package.json ] && [ ! -e dist ] && [ ! -e node_modules ] && touch installed || exit 1
@@ -47,11 +47,11 @@ describe('the version of a release', () => {
 
   it('is the same in all files that name it', async () => {
     const { stderr } = await versions('check', version);
-    // Until the release, its changes are unreleased.
+    // Before the release, its changes are under "Unreleased".
     expect(stderr.replace(`CHANGELOG.md has no part [${version}]\n`, '')).toBe('');
   });
 
-  it('is missed by each file that names another one', async () => {
+  it('is reported missing in each file that names another one', async () => {
     const { code, stderr } = await versions('check', '9.8.7');
     expect(code).toBe(1);
     const named = stderr
@@ -193,7 +193,7 @@ describe('the release script', () => {
     expect(recorded().slice(made)).toEqual([]);
   });
 
-  it('does nothing if it does not know one of the parts', async () => {
+  it('does nothing if one of its arguments is not a known part', async () => {
     const { run, recorded } = scriptIn(makeTestFolder());
     const end = await run(['chart', 'charts']);
     expect(end).toMatchObject({ code: 2, stderr: 'unknown part: charts\n' });

@@ -13,7 +13,7 @@ describe('the commands that make /opt/vedette', () => {
   const names =
     /^ *sudo cp -R (.+) "\/opt\/vedette-\$VERSION\/"/m.exec(script)?.[1]?.split(' ') ?? [];
 
-  it('copy what there is, and what npm has made', () => {
+  it('copy files that exist or that npm has made', () => {
     expect(names).toEqual(expect.arrayContaining([...MADE, 'package.json']));
     const missing = names.filter((name) => !MADE.includes(name) && !existsSync(join(ROOT, name)));
     expect(missing).toEqual([]);
@@ -22,7 +22,7 @@ describe('the commands that make /opt/vedette', () => {
     expect(scripts).toHaveProperty('build');
   });
 
-  it('put each version beside the others, and lead /opt/vedette to the new one', () => {
+  it('install each version beside the others, and point /opt/vedette to the new one', () => {
     const root = makeTestFolder();
     for (const name of names) writeFileSync(join(root, name), '');
     mkdirSync(join(root, 'opt'));

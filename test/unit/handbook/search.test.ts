@@ -40,7 +40,7 @@ describe('the search of the handbook', () => {
     expect(found('keys replace')).toEqual(['keys#rotation-of-keys']);
   });
 
-  it('leads to the row that defines a name', () => {
+  it('links to the row that defines a name', () => {
     expect(found('RETENTION_DAYS')).toEqual(['storage#RETENTION_DAYS']);
     const [hit] = index.search('retention_days').hits;
     expect([hit?.title, hit?.anchor]).toEqual(['RETENTION_DAYS', 'RETENTION_DAYS']);

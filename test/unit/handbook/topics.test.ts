@@ -48,7 +48,7 @@ describe('the topics of the handbook', () => {
     ]);
   });
 
-  it('have names that fit into addresses and that no command or other page has', () => {
+  it('have names that are valid in addresses and that no command or other page has', () => {
     const commands = commandNames();
     expect(commands).toEqual(expect.arrayContaining(['apply', 'status']));
     const names = TOPICS.map(({ name }) => name);

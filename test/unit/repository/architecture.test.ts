@@ -26,13 +26,13 @@ const OPERATORS_CLI = [
   'cli/command-variables.ts',
 ];
 
-/** Folders of the service on which features stand: what they may import of the service, beside themselves. */
+/** The folders that all features use, with the folders of the service that each may import. */
 const FOUNDATIONS: Readonly<Record<string, readonly string[]>> = {
   'service/outgoing': [],
   'service/outbox': ['service/outgoing', 'service/database'],
 };
 
-/** An agent starts it again after each expression that does not end: loading zod takes longer than all else. */
+/** An agent restarts it after each expression that does not end. Loading zod would take longest. */
 const EVALUATION_WORKER = 'agent/assertions/evaluation-worker.ts';
 
 /** Folders that compute and touch nothing: the only outside modules they may use. */
@@ -95,7 +95,7 @@ describe('the import rules', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('keep what sends for every feature free of features', () => {
+  it('keep the modules that send for all features free of imports of features', () => {
     const wrong = offences(({ from, to, own }) => {
       const allowed = FOUNDATIONS[featureOf(from)];
       if (allowed === undefined || !own || top(to) !== 'service') return false;
@@ -151,7 +151,7 @@ describe('the import rules', () => {
     expect(wrong).toEqual([]);
   });
 
-  it("keep a feature's SQL to itself: others run what its shared.sql.ts names", () => {
+  it("keep a feature's SQL private, except what its shared.sql.ts exports", () => {
     const wrong = offences(
       ({ from, to }) =>
         isSql(to) && !to.endsWith('/shared.sql.ts') && featureOf(from) !== featureOf(to),

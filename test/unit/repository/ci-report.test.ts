@@ -17,7 +17,7 @@ interface Test {
 }
 
 /**
- * @param hook what a hook failed with, so that its tests were skipped
+ * @param hook the error of a hook whose failure skipped its tests
  * @param seconds how long the file took
  */
 function reportOf(tests: readonly Test[], hook = '', seconds = 1) {
@@ -105,7 +105,7 @@ describe('the report of a run of CI', () => {
     expect(text).toContain('  160 s  in all (last 400 s)\n');
   });
 
-  it('says of a test that the time limit ended that it did', () => {
+  it('says that a test ran into the time limit', () => {
     const timedOut = reportOf([
       { name: 'a waits', status: 'failed', message: 'Error: STACK_TRACE_ERROR' },
     ]);
@@ -126,14 +126,14 @@ describe('the report of a run of CI', () => {
     expect(text).toMatch(/\n13 passed, 1 failed\n$/);
   });
 
-  it('names what failed and passed when repeated as flaky, and passes', () => {
+  it('lists a test that failed once and passed when repeated as flaky, and passes', () => {
     const { code, text } = report({ system: FAILED, 'system.again': PASSED });
     expect(code).toBe(0);
     expect(text).toMatch(/Flaky: [^\n]+\n {2}b's \(last\) fails\n/);
     expect(text).toMatch(/\n14 passed, 0 failed\n$/);
   });
 
-  it('takes a file in which a hook failed as it was when repeated', () => {
+  it('takes the repeated run of a file in which a hook failed', () => {
     const { code, text } = report({ system: HOOK_FAILED, 'system.again': PASSED });
     expect(code).toBe(0);
     expect(text).toContain(`  ${FILE} as a whole\n    Error: no port\n`);
@@ -210,7 +210,7 @@ describe('the report of a run of CI', () => {
     expect(existsSync(join(folder, 'long.json'))).toBe(false);
   });
 
-  it('is given the files that are to be repeated', () => {
+  it('gets the files to repeat', () => {
     const file = join(makeTestFolder(), 'system.json');
     writeFileSync(file, JSON.stringify(FAILED));
     const args = [join(CI, 'failed-files.mjs'), file];

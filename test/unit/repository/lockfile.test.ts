@@ -15,14 +15,14 @@ const { packages } = JSON.parse(text) as {
   readonly packages: Readonly<Record<string, LockedPackage>>;
 };
 
-/** They ask to pass on their notice, which third-party-licenses.txt does, and for nothing else. */
+/** Their only condition is that their notice is passed on, as in third-party-licenses.txt. */
 const PERMISSIVE = new Set([
   ...['0BSD', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'ISC', 'MIT', 'MIT-0'],
 ]);
 /** libvips: a shared library, unchanged, which a user of the service's image can replace. */
 const LIBRARY = { package: /^node_modules\/@img\/sharp-/, licence: 'LGPL-3.0-or-later' };
 
-it('what images and package hold of others has permissive licences, except libvips of sharp', () => {
+it('the dependencies in images and package have permissive licences, except libvips of sharp', () => {
   const shipped = Object.entries(packages).filter(([path, { dev }]) => path !== '' && dev !== true);
   expect(shipped.length).toBeGreaterThan(100);
   const mayBe = (id: string, path: string): boolean =>

@@ -12,7 +12,7 @@ const tables: Readonly<Record<string, string>> = {
   endpoints: await endpointsTable(),
 };
 
-/** `npm run docs` writes the tables anew; every other run only compares. */
+/** `npm run docs` regenerates the tables. Every other run only compares them. */
 if (process.env.UPDATE_DOCS === '1') {
   for (const path of DOCUMENTS) {
     const text = readDocument(path);
@@ -42,7 +42,7 @@ function anchorsOf(text: string): ReadonlySet<string> {
   );
 }
 
-/** What of `texts` matches, but does not pass. */
+/** The matches in all texts for which `isKnown` is false. */
 function unknown(pattern: RegExp, isKnown: (found: string) => boolean): readonly string[] {
   const found = [...all.matchAll(pattern)].map(([, name = '']) => name);
   expect(found.length).toBeGreaterThan(5);
@@ -63,7 +63,7 @@ describe('the documents', () => {
     expect(marked.filter(([each]) => each === name)).toEqual([[name, tables[name]]]);
   });
 
-  it('mark no table that nothing makes', () => {
+  it('mark only tables that a test generates', () => {
     expect(marked.filter(([name]) => !(name in tables))).toEqual([]);
   });
 
@@ -111,7 +111,7 @@ describe('the documents', () => {
       for (const name of readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })) {
         if (!/\.tsx?$/.test(name)) continue;
         const text = readFileSync(join(ROOT, folder, name), 'utf8');
-        // A reference may go on in the next line of its comment.
+        // A reference may continue in the next line of its comment.
         const flat = text.replaceAll(/\n\s*(?:\*|\/\/) ?/g, ' ');
         for (const [found] of flat.matchAll(/(?:[\w-]+\/)*README\.md, "[^"]+"/g))
           references.push(found);

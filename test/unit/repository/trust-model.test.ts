@@ -7,7 +7,7 @@ const DOCUMENT = 'src/agent/README.md';
 /** At the end of the title of a test: `(trust model SC1, SN2)`. */
 const NAMED = /\(trust model ((?:[SA][CN]\d+)(?:, [SA][CN]\d+)*)\)$/;
 const MENTION = '(trust model ';
-/** Run by the projects that every change is held to (vitest.config.ts). */
+/** The projects in these folders run for every change (vitest.config.ts). */
 const FOLDERS = ['test/unit', 'test/integration', 'test/support', 'test/system'];
 const SELF = 'test/unit/repository/trust-model.test.ts';
 
@@ -22,7 +22,7 @@ function sentences(): readonly string[] {
   return [...text.matchAll(/^- \*\*([SA][CN]\d+)\*\* \S/gm)].map(([, id = '']) => id);
 }
 
-/** Titles of tests that say that they hold sentences; and other texts that seem to, which do not. */
+/** The titles of tests that name sentences, and the files with mentions outside of titles. */
 function titles(): { readonly held: readonly Titled[]; readonly astray: readonly string[] } {
   const held: Titled[] = [];
   const astray: string[] = [];
@@ -41,7 +41,7 @@ function titles(): { readonly held: readonly Titled[]; readonly astray: readonly
   return { held, astray };
 }
 
-/** The titles of the tests of a file, but for those that are skipped or run at times only. */
+/** The titles of the tests of a file, except those that are skipped or conditional. */
 function titlesIn(text: string): readonly string[] {
   const starts = [...text.matchAll(TEST)];
   return [...text.matchAll(TITLE)].flatMap(({ index, 2: title = '' }) => {
@@ -52,7 +52,7 @@ function titlesIn(text: string): readonly string[] {
 
 /** The first line of a test, as the formatter writes it. */
 const TEST = /^ *(?:it|test)\b([.\w]*)/gm;
-/** What a test is called with first: `it('…'` or, behind rows, `])('…'`. */
+/** The first argument of a test: `it('…'` or, behind rows, `])('…'`. */
 const TITLE = /(?:\b(?:it|test)|\))\(\s*(['"`])((?:(?!\1)[^\\\n]|\\.)*)\1/g;
 
 describe('the trust model of a private location', () => {

@@ -7,7 +7,7 @@ function passed(ms: number): Promise<void> {
   });
 }
 
-/** The largest of some readings: a process that is held up in the middle of one reads too little. */
+/** The largest of several readings: a process that is interrupted during one reads too little. */
 function suspendedMs(): number {
   return Math.max(...Array.from({ length: 10 }, () => systemClock.suspendedMs()));
 }

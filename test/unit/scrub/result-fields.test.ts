@@ -17,7 +17,7 @@ const SECRET = 'hunter2-correct-horse';
 const DETAILS = ['apiCheckResult', 'tcpCheckResult', 'dnsCheckResult', 'icmpCheckResult'];
 const scrubber = createScrubber([SECRET]);
 
-/** With the secret in every text that is not kept; names of headers are others' choice. */
+/** With the secret in every text that is not retained, also in names of headers. */
 function planted(value: unknown, field = '', isChosen = false): unknown {
   if (typeof value === 'string') {
     return RESULT_FIELDS_KEPT.has(field) && !isChosen ? value : `a ${SECRET} b`;

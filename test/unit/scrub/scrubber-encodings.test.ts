@@ -16,17 +16,17 @@ const NAMES = Object.keys(ENCODERS);
 const ONCE: readonly Form[] = ['', ...NAMES].map((inner) => ({ inner, outer: '' }));
 const TWICE: readonly Form[] = NAMES.flatMap(
   (inner) => NAMES.map((outer) => ({ inner, outer })),
-  // Nobody escapes the letters and digits of hexadecimal.
+  // No program escapes hexadecimal digits.
 ).filter(({ inner, outer }) => !(inner.startsWith('hex') && outer.endsWith('of everything')));
 
-/** A mask takes no more of the text around than the rest of an escape and some padding. */
+/** A mask replaces at most the rest of an escape and some padding around the secret. */
 const MAX_LOST = 12;
 
 function encode(name: string, text: string): string {
   return ENCODERS[name]?.(text) ?? text;
 }
 
-/** How much of an encoded secret may be left before it: what base64 has of the letters before. */
+/** How many base64 digits may remain before the mask: they also encode the letters before. */
 function leadOf(name: string): number {
   return name.includes('after two')
     ? 2
@@ -46,7 +46,7 @@ function tailSize({ inner, outer }: Form): number {
   return ofInner + (outer.includes('before') ? 8 : 0);
 }
 
-/** Says how a secret that stands in a text is not masked, or that more is; null if all is well. */
+/** Says which part of a secret is not masked, or that too much is; null if neither. */
 function fault(form: Form, secret: string, before: string, after: string): string | null {
   const encoded = encode(form.outer, encode(form.inner, secret));
   const text = before + encoded + after;
@@ -61,12 +61,12 @@ function fault(form: Form, secret: string, before: string, after: string): strin
   return to > before.length + encoded.length + MAX_LOST ? 'too much is masked behind it' : null;
 }
 
-/** What would make a mask together with a mask beside it, or is less than a secret. */
+/** False if the text is too short to mask, or looks like a mask itself. */
 function isSecret(secret: string): boolean {
   return !createScrubber([secret]).isIdle && !secret.includes('***');
 }
 
-/** As it is, or without white space at its ends. */
+/** Whether the text contains the secret as it is or without white space at its ends. */
 function isMaskedIn(secret: string, text: string): boolean {
   return createScrubber([secret]).holdsKnown(text);
 }

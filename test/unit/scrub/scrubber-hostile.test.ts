@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { buildScrubber } from '../../../src/scrub/scrubber.ts';
 
-/** Yields follow the work done, not the time: so they show whether it grows with the text. */
+/** Yields depend on the work, not on the time, so they show how the work grows. */
 async function turnsFor(secrets: readonly string[], text: string): Promise<number> {
   let turns = 0;
   const scrubber = await buildScrubber(secrets, async () => {
@@ -35,7 +35,7 @@ describe('the work', () => {
     const once = piece.repeat(size / piece.length);
     const [single, double] = [await turnsFor(secrets, once), await turnsFor(secrets, once + once)];
     expect(double).toBeLessThanOrEqual(single * 2.3 + 2);
-    // At most some hundred steps a byte.
+    // At most some hundred steps per byte.
     expect(single).toBeLessThan(size / 250);
   });
 
@@ -46,7 +46,7 @@ describe('the work', () => {
     expect(await turnsFor(many, text)).toBeLessThanOrEqual(few * 3 + 2);
   });
 
-  it('of learning secrets is done in slices, and grows with them', async () => {
+  it('of adding secrets is done in slices, and grows with their number', async () => {
     const turnsOf = async (secrets: readonly string[]): Promise<number> => {
       let turns = 0;
       await buildScrubber(secrets, async () => {

@@ -55,7 +55,7 @@ describe('masks', () => {
   });
 
   it.each([
-    // A beginning that a backslash escapes, though it is meant as it stands.
+    // A secret whose first letter looks escaped by the backslash before it.
     { secret: 'never', text: '{"a":"x\\never"}', masked: '{"a":"x********"}' },
     { secret: 'n\\ever', text: '{"a":"x\\\\n\\\\ever"}', masked: '{"a":"x\\\\********"}' },
     { secret: 'ends\\', text: '{"a":"ends\\"b"}', masked: '{"a":"********b"}' },
@@ -67,7 +67,7 @@ describe('masks', () => {
   });
 
   it('take no half of a character', async () => {
-    // In Latin-1, the latter half of an é in UTF-8.
+    // Its first byte in Latin-1 is the second byte of an é in UTF-8.
     const scrubber = createScrubber(['©abcd']);
     const bytes = await scrubber.bytes(Buffer.from('<éabcd>'));
     expect(Buffer.from(bytes).toString()).toBe('<********>');
@@ -104,7 +104,7 @@ describe('masks', () => {
   it('do not replace a beginning in any reading of base64 behind an escape', () => {
     const secret = 'correct-horse-battery-staple';
     const scrubber = createScrubber([secret]);
-    // The reading of the digits behind the sign ends after some hundred of them, wherever that is.
+    // The decoder of the digits behind the escape stops after some hundred of them.
     for (let before = 540; before <= 640; before += 1) {
       const guess = Buffer.from('x'.repeat(before) + secret.slice(0, 20) + 'y'.repeat(400));
       const text = `%2B${guess.toString('base64')}`;

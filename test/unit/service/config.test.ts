@@ -181,7 +181,7 @@ describe('the configuration of the service', () => {
     expect(message).not.toMatch(/\n|hunter2/);
   });
 
-  it('reads proxies in lower case, and no slips of them: their names are like many others', () => {
+  it('reads proxies in lower case, and does not treat similar names as typos', () => {
     const { delivery } = loadServiceConfig({
       http_proxy: 'http://proxy.test:3128',
       FTP_PROXY: 'ftp.test',

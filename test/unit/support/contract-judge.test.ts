@@ -9,7 +9,7 @@ import * as results from '../../support/contract/result-tables.ts';
 const { array, boolean, date, dateAndTime, dateTime, integer, map, notShown, number } = rules;
 const { absentOr, object, oneOf, orNull, string } = rules;
 
-/** The judge of the contract's tests, which would all pass if it found nothing. */
+/** The contract tests rely on this judge: if it found nothing, they would all pass. */
 describe('the judge', () => {
   it.each([
     [string, ['', 'a'], [1, null, undefined, {}]],
@@ -33,12 +33,12 @@ describe('the judge', () => {
     [map(number), [{}, { a: 1 }], [{ a: '1' }, [1]]],
     [object({ a: absentOr(number) }), [{}, { a: 1, b: 2 }], [{ a: null }, [], null]],
     [notShown, [{}, [], ''], [1, null, undefined]],
-  ])('tells %j from others', (rule, right, wrong) => {
+  ])('accepts the values of %j and reports others', (rule, right, wrong) => {
     for (const value of right) expect(judge(rule, value, 'x'), String(value)).toEqual([]);
     for (const value of wrong) expect(judge(rule, value, 'x'), String(value)).toHaveLength(1);
   });
 
-  it('wants a day where the table says so, but a timestamp in the fields that differ', () => {
+  it('requires a day where the table has one, but a timestamp in the listed differences', () => {
     const fields = { created_at: date, startedAt: date };
     const table = { section: '2.6', resource: 'check alert', fields };
     const [day, time] = ['2026-01-01', '2026-01-01T00:00:00.000Z'];
@@ -49,7 +49,7 @@ describe('the judge', () => {
     ]);
   });
 
-  it('knows only differences that the tables have and the README gives reasons for', () => {
+  it('lists only differences whose fields are in the tables and in the README', () => {
     const tables = [...Object.values(results), ...Object.values(resources)];
     const readme = readFileSync('src/service/README.md', 'utf8');
     const [, text = ''] = /### Differences\n([\s\S]*?)\n###/.exec(readme) ?? [];
@@ -64,7 +64,7 @@ describe('the judge', () => {
     }
   });
 
-  it('says all that is wrong, and where', () => {
+  it('reports every problem with its path', () => {
     const fields = { a: object({ b: array(object({ c: string, d: string })) }), e: string };
     const table = { section: '2.1', resource: 'thing', fields };
     const answer = { a: { b: [{ c: 'x', d: 'y' }, { c: 1 }] }, e: null };

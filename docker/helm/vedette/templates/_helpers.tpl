@@ -7,7 +7,7 @@
 {{ include "vedette.name" . }}-agent
 {{- end }}
 
-{{/* What selects pods: never to change. Takes a list: the root, and the name of the part. */}}
+{{/* Labels that select pods: never change them. Takes a list: the root, the part's name. */}}
 {{- define "vedette.selector" -}}
 app.kubernetes.io/name: {{ index . 1 }}
 app.kubernetes.io/instance: {{ (index . 0).Release.Name }}

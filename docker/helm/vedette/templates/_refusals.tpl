@@ -1,4 +1,4 @@
-{{/* What a release refuses. The types and ranges of single values are in values.schema.json. */}}
+{{/* Values that a release refuses. Types and ranges of single values: values.schema.json. */}}
 
 {{/*
 Refuses secrets among plain variables. Takes a list: "agent" or "service", its plain variables, the names of secrets, and where

@@ -5,7 +5,7 @@ import { patternFromGo, wholeMatch } from '../common/patterns.ts';
 import type { Probe } from '../common/probe.ts';
 import { below, type Origin } from '../common/source-file.ts';
 
-/** What the readers of all probers share. */
+/** The data that the readers of all probers share. */
 
 /** Applies a module of the exporter to one target, or returns why no check is created. */
 export type TargetProbe = (target: string) => Omit<Probe, 'timeoutMs'> | { readonly why: string };
@@ -13,7 +13,7 @@ export type TargetProbe = (target: string) => Omit<Probe, 'timeoutMs'> | { reado
 /** The context in which a prober reads a module. */
 export interface ModuleContext {
   readonly name: string;
-  /** Where the prober's own section stands. */
+  /** The position of the prober's own section. */
   readonly origin: Origin;
   readonly draft: Draft;
 }

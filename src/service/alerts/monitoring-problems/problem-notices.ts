@@ -124,7 +124,7 @@ function noticeOf(problem: StoredProblem, what: 'begun' | 'ended', atMs: number)
     alertType: what === 'begun' ? begins : ends,
     atMs,
     problem: { kind, subject },
-    // What replicas of the previous release show. All notices of the problem have its id.
+    // Replicas of the previous release show this check. All notices of the problem have its id.
     check: { id, name: subjectName(subject), checkType: 'URL', tags: [], groupName: null },
     runLocation: subject.kind === 'location' ? subject.slug : '',
     responseTime: 0,

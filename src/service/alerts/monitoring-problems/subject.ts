@@ -1,6 +1,6 @@
 import type { AlertChannelType } from '../../../model/alerting/alert-channel.ts';
 
-/** What a problem is about. */
+/** The subject of a problem. */
 export type ProblemSubject =
   | { readonly kind: 'location'; readonly id: string; readonly slug: string; readonly name: string }
   | {

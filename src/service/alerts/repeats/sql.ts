@@ -5,7 +5,7 @@ import { SUBSCRIBERS } from '../channels/subscribers.sql.ts';
 import { NOTICES_CHANNEL } from '../delivery/sql.ts';
 import { IS_STATE_OPEN, STATES_OF_CHECKS } from '../sql.ts';
 
-/** What open alerts are about. */
+/** The subjects of open alerts. */
 export type RepeatedKind = 'check' | 'location' | 'monitoring';
 
 /** A check, a silent location or a problem of monitoring itself, and a channel that was notified of it. */

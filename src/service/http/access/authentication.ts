@@ -91,7 +91,7 @@ export function addAuthentication(app: FastifyInstance, parts: AuthenticationPar
       request.agent = await identifyAgent(request);
       return;
     }
-    // Whoever sends a key means that key, whatever cookies the client also has. Another scheme is not
+    // A key in the request takes precedence over cookies of the client. Another scheme is not
     // for this service: behind a proxy with Basic authentication, browsers send it with each request.
     const { authorization = '' } = request.headers;
     const isUser =

@@ -18,17 +18,19 @@ export interface Membership {
   readonly role: Role;
 }
 
-/** A session, and the user whose it is. */
+/** A session and its user. */
 export interface SignedIn {
   readonly sessionId: string;
   readonly userId: string;
   readonly email: string;
-  /** The one that the user joined first comes first. */
+  /** In the order in which the user joined the accounts. */
   readonly memberships: readonly Membership[];
 }
 
-/** Looks up the holder of a key: a `Caller` for an API key, an agent for a location key, a
- * user for the token of a session. */
+/**
+ * Looks up the holder of a key: a `Caller` for an API key, an agent for a location key, a user for the
+ * token of a session.
+ */
 export interface KeyHolders<Holder> {
   /**
    * @param keyHash SHA-256 of the whole key, as stored. The search is by hash, so its time reveals

@@ -36,7 +36,7 @@ export interface AttemptSummary {
 export interface RunSummary extends AttemptSummary {
   readonly slotMs: number;
   readonly sequenceId: string;
-  /** Those that were retried, in order. */
+  /** The retried attempts, in order. */
   readonly retried: readonly AttemptSummary[];
 }
 

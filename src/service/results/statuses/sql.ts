@@ -64,7 +64,7 @@ const FIELDS = `check_id, name, has_failures, has_errors, is_degraded, longest_r
   last_error_code, last_error_message, last_error_location, last_error_slot, state, since, state_slot,
   state_before, since_before, state_version, skipped_slot`;
 
-/** Those of the fields that an update replaces. */
+/** The fields among these that an update replaces. */
 const REPLACED = FIELDS.split(/,\s*/).filter((field) => field !== 'check_id');
 
 /**

@@ -29,7 +29,7 @@ export function scopeSentence(subject: Subject, { surroundings }: AnalysisInput)
 
 const placeOf = ({ location }: OtherLocation): string => location;
 
-/** What happened around the failure, in sentences. */
+/** The events around the failure, in sentences. */
 export function surroundingSentences(subject: Subject, input: AnalysisInput): readonly string[] {
   return [
     ...history(subject, input),

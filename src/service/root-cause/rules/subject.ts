@@ -102,7 +102,7 @@ export function analysisSubject({ result, check }: AnalysisInput): Subject {
     const { query, recordType, nameServer, port } = dns.request;
     const asked = dns.response?.nameServer;
     const server = nameServer ?? asked?.host ?? null;
-    // What fails before the question is sent, over DOT and DOH, is about the name server.
+    // Over DOT and DOH, a failure before the question is sent concerns the name server.
     const reached = server !== null && isOfConnection(dns.requestErrorCode) ? server : null;
     return {
       ...base,

@@ -28,7 +28,7 @@ export interface Feed {
   readonly url: string;
   /** When an entry last changed; without entries, the day of the state. */
   readonly updatedMs: number;
-  /** The one that was updated last comes first, at most MAX_ENTRIES. */
+  /** The most recently updated first, at most MAX_ENTRIES. */
   readonly entries: readonly FeedEntry[];
 }
 

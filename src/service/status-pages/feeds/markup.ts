@@ -1,6 +1,6 @@
 import { htmlEscaped } from '../../../runtime/text/html-escaped.ts';
 
-/** What XML 1.0 has no way to contain (section 2.2), and halves of surrogate pairs. */
+/** Characters that XML 1.0 cannot contain (section 2.2), and halves of surrogate pairs. */
 const NOT_XML = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 /** A text in XML, in elements and attributes. What XML cannot contain becomes U+FFFD. */

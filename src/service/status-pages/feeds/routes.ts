@@ -30,7 +30,7 @@ const DOCUMENTS: Readonly<Record<string, PublicDocument>> = {
   },
 };
 
-/** What programs read of a status page: feeds of its incidents and maintenance, and its summary. */
+/** A status page for programs: feeds of its incidents and maintenance, and its summary. */
 export function feedRoutes({
   statusSite,
 }: {

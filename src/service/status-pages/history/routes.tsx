@@ -20,7 +20,7 @@ export interface HistoryParts {
 const NEWEST_MONTHS = 3;
 const INCIDENT_ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Incidents by their permanent links, and all that happened by month. */
+/** Incidents by their permanent links, and the events of each month. */
 export function historyRoutes(parts: HistoryParts): FastifyPluginAsync {
   const { statusSite, pageHistories, misses } = parts;
 
@@ -41,7 +41,7 @@ export function historyRoutes(parts: HistoryParts): FastifyPluginAsync {
   }
 
   async function historyHtml(requested: RequestedPage, months: readonly Month[]): Promise<string> {
-    // Each time that it is made: a document is kept longer than a month is the current one.
+    // Determined each time: a document may be cached beyond the end of the current month.
     const nowMs = pageHistories.nowMs();
     const [newest] = months;
     const oldest = months.at(-1);

@@ -69,7 +69,7 @@ function bitmapOf(data: Buffer): IconImage | null {
   // Some writers of 32-bit icons leave the mask out.
   const hasMask = data.length >= maskAt + maskRowBytes * height;
 
-  // Where no pixel has alpha, the mask decides.
+  // If no pixel has alpha, the mask decides.
   const hasAlpha = bits === 32 && hasAlphaBetween(data, rowsAt, maskAt);
 
   const pixels = Buffer.alloc(width * height * 4);

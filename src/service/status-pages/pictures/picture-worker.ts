@@ -45,7 +45,7 @@ sharp.cache(false);
 sharp.concurrency(1);
 
 if (process.platform === 'linux') {
-  // Where memory is short, the kernel ends this process rather than the service.
+  // If memory is short, the kernel ends this process rather than the service.
   writeFileSync('/proc/self/oom_score_adj', '1000');
 }
 const watch = setInterval(() => {

@@ -18,7 +18,7 @@ export interface PictureFailure {
   readonly ok: false;
   /** Completes "the logo could not be fetched: ". */
   readonly problem: string;
-  /** Whether a retry cannot succeed until what is at the URL changes. */
+  /** Whether a retry cannot succeed until the file at the URL changes. */
   readonly isFinal: boolean;
 }
 

@@ -121,7 +121,7 @@ export class PageCache {
    */
   pagesChanged(accountId: string | null): void {
     this.unreadable.pagesChanged();
-    // Whose they are is not known yet.
+    // It is not known yet whose pages they are.
     for (const { page } of this.#newEntries) page.invalidateNow();
     this.#invalidate(accountId, (page) => page.invalidateNow());
   }

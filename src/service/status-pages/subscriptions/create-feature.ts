@@ -24,7 +24,7 @@ export interface SubscriptionFeatureParts {
   /** undefined: no mail. */
   readonly delivery: OutgoingConfig | undefined;
   readonly publicUrl: string | null;
-  /** Which addresses webhooks may have. undefined: public ones that DELIVERY_DENY does not deny. */
+  /** Addresses that webhooks may have. undefined: public ones, without those of DELIVERY_DENY. */
   readonly webhookGuard: AddressGuard | undefined;
   /** undefined: the defaults. */
   readonly limits: SubscribeLimits | undefined;

@@ -29,7 +29,7 @@ const MAX_UNCONFIRMED = 5_000;
 const MAX_CHALLENGES = { all: 20, client: 3 } as const;
 const SECRET_BYTES = 32;
 
-/** A page that somebody looks at. */
+/** The page to which somebody subscribes. */
 export interface SubscribedPage extends PageKey {
   readonly name: string;
   /** The base of its links, without a slash at its end. */
@@ -229,7 +229,7 @@ export function createSubscribe(parts: SubscribeParts): Subscribe {
   };
 }
 
-/** What every subscription needs. */
+/** The requirements of every subscription. */
 interface Offered {
   readonly box: SecretBox;
   readonly sender: MessageSender;

@@ -46,7 +46,7 @@ export function givenIn({ body }: Pick<FastifyRequest, 'body'>, name: string): s
 }
 
 /**
- * What a page says after an error of the user.
+ * The message of a page after an error of the user.
  *
  * @throws the error itself where it is a fault of the service
  */

@@ -13,7 +13,7 @@ export const LINK_GONE = 'This link was used already, or it has expired.';
 export const PASSWORD_HINT =
   'At least 8 characters. A sentence is easier to remember than symbols.';
 
-/** What happened to the form that was sent. */
+/** The outcome of the form that was sent. */
 export interface Note {
   readonly kind: 'fail' | 'pass';
   readonly text: string;

@@ -56,7 +56,7 @@ export function bytes(value: number): string {
 }
 
 /**
- * The percentage of two counts: `99.95 %`, rounded down, so that only all are 100 %. Takes counts because a share
+ * The percentage of two counts: `99.95 %`, rounded down, so that 100 % means all. Takes counts because a share
  * is rounded already: 57 of 100 would become 56.99 %.
  *
  * @param whole above 0

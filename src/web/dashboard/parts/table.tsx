@@ -4,7 +4,7 @@ export interface Column<Row> {
   readonly name: string;
   readonly head: ComponentChildren;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Numbers stand at the end of the column. */
+  /** Numbers are aligned at the end of the column. */
   readonly isNumber?: boolean;
   /** The rows are in the order of this column. */
   readonly sort?: 'ascending' | 'descending';

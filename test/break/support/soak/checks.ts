@@ -26,7 +26,7 @@ interface Shape {
 }
 
 const RETRIED = { retryStrategy: { type: 'FIXED', baseBackoffSeconds: 1, maxRetries: 1 } };
-/** For targets that hang for the 30 s of an attempt: that is long enough. */
+/** Long enough for targets that hang for the 30 s of an attempt. */
 const ONCE = { retryStrategy: null, doubleCheck: false };
 const OFTEN = { frequency: 0, frequencyOffset: 10 } as const;
 const MINUTELY = { frequency: 1, frequencyOffset: null } as const;

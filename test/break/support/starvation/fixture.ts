@@ -47,7 +47,7 @@ export interface StarvedAgent {
   readonly cpu: CpuGroup | null;
   readonly results: readonly ReceivedResult[];
   readonly missed: readonly MissedSlots[];
-  /** What it logged. */
+  /** The lines that it logged. */
   log(): string;
   /** Fetches a path of its health port; rejects unless the status is 200. */
   ask(path: string, signal?: AbortSignal): Promise<string>;
@@ -106,7 +106,7 @@ export async function startAgent(
 }
 
 /**
- * What else the machine does takes little from an agent: only the test starves it. Finish callbacks
+ * Other work of the machine takes little from an agent: only the test starves it. Finish callbacks
  * run in reverse order: the agent ends without the group, so at once.
  */
 function ownCpuOf(pid: number): CpuGroup {

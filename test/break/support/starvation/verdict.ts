@@ -11,7 +11,7 @@ export interface ReceivedResult extends CheckResult {
   readonly receivedMs: number;
 }
 
-/** What an agent reported, and what is known of its targets. */
+/** The reports of an agent, and the known state of its targets. */
 export interface Observed {
   readonly results: readonly ReceivedResult[];
   readonly missed: readonly MissedSlots[];
@@ -23,7 +23,7 @@ export interface Observed {
 export interface HealthyVerdict {
   /** Judged FINALs. */
   readonly finals: number;
-  /** FINALs that say nothing, because the target answered nobody meanwhile. */
+  /** FINALs that prove nothing, because the target answered nobody meanwhile. */
   readonly notJudged: number;
   /** Sentences. */
   readonly falseFailures: readonly string[];
@@ -117,7 +117,7 @@ interface Outcome {
   readonly atMs: number;
 }
 
-/** By slot, those after the begin of the starvation. */
+/** The records by slot, from the begin of the starvation on. */
 function outcomesOf(
   { id, periodMs }: StarvationCheck,
   { results, missed, fromMs }: Observed,

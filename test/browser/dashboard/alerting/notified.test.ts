@@ -7,7 +7,7 @@ import { alertingData, FAILED } from './alerting-samples.ts';
 describe.skipIf(LACKING !== null)('who was notified of what, and why', () => {
   const { service, newAccount, open } = useDashboard();
 
-  it('is on the pages of an alert, of its channels, and of checks whose alerts are held back', async () => {
+  it('is on the pages of an alert, of its channels, and of checks whose alerts wait', async () => {
     const account = await newAccount();
     const data = await alertingData(service(), account);
     const takes = await hookServer((_, answer) => answer.writeHead(202).end('queued'));

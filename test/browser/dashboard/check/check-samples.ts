@@ -77,7 +77,7 @@ export async function deliver(
   }
 }
 
-/** The beginning of the slot of so many periods ago. */
+/** The beginning of the slot this many periods ago. */
 export function slotAgo(periods: number, nowMs = Date.now()): number {
   return Math.floor(nowMs / PERIOD_MS) * PERIOD_MS - periods * PERIOD_MS;
 }
@@ -126,7 +126,7 @@ export const CERTIFICATE = {
   fingerprint256: `${'3F:9A:'.repeat(15)}3F:9A`,
 };
 
-/** The detail of an exchange over HTTPS that takes so long, most of it until the first byte. */
+/** The detail of an exchange over HTTPS of this duration, most of it until the first byte. */
 export function httpDetail(
   totalMs: number,
   {

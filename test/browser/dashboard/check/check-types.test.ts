@@ -19,7 +19,7 @@ interface Case {
     readonly checkType: 'URL' | 'TCP' | 'DNS' | 'ICMP';
   };
   readonly result: Partial<CheckResult>;
-  /** What the page of the run shows. */
+  /** The facts that the page of the run shows. */
   readonly shown: readonly string[];
   readonly command: string;
 }

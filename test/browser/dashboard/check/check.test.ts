@@ -207,7 +207,7 @@ describe.skipIf(LACKING !== null)('the page of a check', () => {
     expect((await account.get(`/v1/check-runs/${run.id}`)).json.state).toBe('cancelled');
   });
 
-  it('says why a run cannot be followed, and asks no more once it is gone', async () => {
+  it('says why a run cannot be followed, and stops asking once it is gone', async () => {
     const account = await newAccount();
     await addLocations(account, service(), ['office']);
     await addCheck(account, service(), 'orders', { ...ORDERS, privateLocations: ['office'] });

@@ -123,7 +123,7 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     await expect.poll(() => new URL(page.url()).search, SLOW).toBe('?group-by=tag');
     const heads = page.locator('.overview-section');
     await expect.poll(() => heads.count(), SLOW).toBe(3);
-    // Those with the most failing checks first.
+    // The sections with the most failing checks come first.
     const texts = await heads.allTextContents();
     expect(texts.map((text) => /^[a-z]+/.exec(text)?.[0])).toEqual([
       'production',
@@ -173,7 +173,7 @@ describe.skipIf(LACKING !== null)('the overview', () => {
     expect(faults()).toEqual([]);
   });
 
-  it('edits what a group does to its checks, and says at the field what the API refuses', async () => {
+  it('edits the settings of a group, and says at the field what the API refuses', async () => {
     const account = await newAccount();
     const { json: group } = await account.post('/v1/check-groups', { name: 'Shop' });
     const { json: snippet } = await account.post('/v1/snippets', { name: 'Sign in', script: '1' });
@@ -287,7 +287,7 @@ describe.skipIf(LACKING !== null)('the overview', () => {
       await empty.waitFor({ state: 'detached' });
       await page.getByRole('button', { name: 'Edit group Shop' }).click();
       await dialog.getByLabel('Name', { exact: true }).fill('Web shop');
-      // What is edited is not lost without a question.
+      // Unsaved changes are not lost without a question.
       page.once('dialog', (question) => void question.dismiss());
       await dialog.getByRole('button', { name: 'Delete the group…' }).click();
       expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('Web shop');
@@ -447,7 +447,7 @@ describe.skipIf(LACKING !== null)('the overview', () => {
       locations: ['eu-west-1'],
     };
     expect((await account.post('/v1/checks/url', check)).status).toBe(201);
-    // Those that were added by SQL lack fields.
+    // The checks that were added by SQL lack fields.
     await service().store.query(
       `update checks c set body = w.body from checks w
        where c.account_id = $1 and w.account_id = $1 and w.name = 'Whole'`,

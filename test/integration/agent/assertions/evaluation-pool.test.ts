@@ -31,7 +31,7 @@ const STUCK_WORKER = `
     appendFileSync(schedstat + '.begun', '.');
   });`;
 
-/** A pool on a fake clock whose threads have the CPU time that the test says. */
+/** A pool with a fake clock. The test sets the CPU time of its threads. */
 function setUp(options: Partial<PoolOptions> = {}) {
   const clock = new FakeClock();
   const schedstat = join(makeTestFolder(), 'schedstat');
@@ -66,7 +66,7 @@ async function startStuck(expression: 'begins' | 'parses') {
     replies.push(...all);
   });
   const begun = `${schedstat}.begun`;
-  // The file is there before what is written into it.
+  // The file exists before its content.
   await eventually(() => existsSync(begun) && readFileSync(begun, 'utf8') === '.');
   await settle();
   return { clock, setCpuMs, replies, ended };

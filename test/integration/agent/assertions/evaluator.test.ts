@@ -70,10 +70,10 @@ async function outOfTime(
   return seen;
 }
 
-/** So many iterations of the event loop show that nothing holds it up. More would only use the CPU. */
+/** This number of iterations shows that nothing blocks the event loop. More only use the CPU. */
 const MANY_TURNS = 51;
 
-/** Turns of the event loop that the main thread makes until the promise is settled, MANY_TURNS at most. */
+/** The iterations of the event loop until the promise is settled, MANY_TURNS at most. */
 async function turnsDuring(promise: Promise<unknown>): Promise<number> {
   let isOver = false;
   const over = promise.finally(() => {

@@ -58,8 +58,8 @@ async function openBackend(
 }
 
 /**
- * Lets time pass until the condition holds. The clock goes on only to what is due within some two seconds: so no
- * request runs into its time limit because this machine is slow.
+ * Lets time pass until the condition holds. The clock advances only to timers that are due within
+ * about two seconds, so no request reaches its time limit because this machine is slow.
  */
 async function moving(clock: FakeClock, isDone: () => boolean): Promise<void> {
   while (!isDone()) {
@@ -80,7 +80,7 @@ async function passing(clock: FakeClock, work: Promise<void>): Promise<void> {
   await over;
 }
 
-it('sends results to the service at the end that the disk refuses', async () => {
+it('sends results that the disk refuses to the service at the end', async () => {
   const { backend, clock, folder, service, records } = await openBackend();
   rmSync(folder.file('spool'), { recursive: true });
   const result = wireResult('sequence-1');
@@ -144,12 +144,12 @@ it('reports the slots of damaged results once, also over restarts', async () => 
     const ended = new AbortController();
     const worked = backend.work(ended.signal);
     backend.ledgerIsOurs();
-    // As long as it takes until the damage is known, and what is reported of it is sent.
+    // Until the damage is known and its report is sent.
     const isDone = (): boolean =>
       backend.status().spool?.records === 0 && existsSync(folder.file('accounted.json'));
     await moving(clock, isDone);
     ended.abort();
-    // What left the spool is noted by the clock, too.
+    // The spool records removed entries after a delay of the clock.
     await passing(clock, worked);
     await passing(clock, backend.close(new AbortController().signal));
     const text = await metricsText(metrics);

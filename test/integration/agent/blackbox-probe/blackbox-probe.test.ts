@@ -198,7 +198,7 @@ describe('a probe', () => {
     let requests = 0;
     const target = await servedBy((_request, response) => {
       requests += 1;
-      // The first response seems slow; the second one does not come.
+      // The first response seems slow. The second one never comes.
       if (requests === 1) void clock.stall(4000).then(() => response.end('fine'));
     });
     const { clock, answer } = startProbe({ target });

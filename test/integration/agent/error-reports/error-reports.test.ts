@@ -19,7 +19,7 @@ describe('errors of the agent', () => {
     const { clock, reports, run, due } = start();
     const fault = () => {
       const error = new VedetteError('internal', 'SPOOL_FULL', 'of https://a.example.com');
-      // Where it goes on after a wait, the stack of the test is another.
+      // A fixed stack, because the real one differs before and after a wait.
       error.stack = 'VedetteError: of https://a.example.com\n    at run (node:fs:1:2)';
       return error;
     };
@@ -60,7 +60,7 @@ describe('errors of the agent', () => {
     const { service, start } = await reportsFixture();
     const { clock, reports, run, due } = start();
     run();
-    // The module fails where it takes what it is given to bits.
+    // The function fails where it destructures its argument.
     expect(() => discardReports(null as never)).toThrow();
     try {
       discardReports(null as never);
@@ -116,7 +116,7 @@ describe('errors of the agent', () => {
     ]);
   });
 
-  it('are left out where reading them throws', async () => {
+  it('are left out if reading them throws', async () => {
     const { service, start } = await reportsFixture();
     const { clock, reports, run, records } = start();
     run();
@@ -146,7 +146,7 @@ describe('errors of the agent', () => {
     expect(service.errors.map(({ reports: sent }) => sent.length)).toEqual([100, 3]);
     await idle();
     await clock.advance(HOUR_MS);
-    // What was taken is forgotten.
+    // Accepted reports are removed.
     expect(service.count(PATHS.errors)).toBe(2);
     expect(clock.pendingTimers).toBe(0);
   });
@@ -213,7 +213,7 @@ describe('errors of the agent', () => {
     expect(service.errors[0]?.reports).toMatchObject([{ class: 'TypeError', count: 1 }]);
   });
 
-  it('wait for as long as the service says', async () => {
+  it('wait for the time that the service requests', async () => {
     const { service, start } = await reportsFixture();
     const { clock, reports, run, records, due } = start();
     service.next(PATHS.errors, failing(503, 'later', { 'retry-after': '600' }));
@@ -243,7 +243,7 @@ describe('errors of the agent', () => {
     expect(service.count(PATHS.errors)).toBe(1);
   });
 
-  it('are reported at the end where they wait', async () => {
+  it('are reported at the end if they still wait', async () => {
     const { service, start } = await reportsFixture();
     const { reports, run, drain, clock } = start();
     run();
@@ -279,7 +279,7 @@ describe('errors of the agent', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('do not delay the end where the last try failed', async () => {
+  it('do not delay the end if the last attempt failed', async () => {
     const { service, start } = await reportsFixture();
     const { reports, run, drain, clock, records, due } = start();
     service.next(PATHS.errors, reset);
@@ -380,7 +380,7 @@ describe('an error that ends the process', () => {
   });
 
   it.each([0, 1, 2, 3, 5, 8])(
-    'is on disk also where a file is being removed then, %d turns ago',
+    'is on disk although a file is being removed, begun %d iterations of the event loop before',
     async (turns) => {
       const { service, start, file } = await reportsFixture();
       writeFileSync(file, 'damaged');
@@ -394,7 +394,7 @@ describe('an error that ends the process', () => {
     },
   );
 
-  it('is not reported again where that was done when it was logged', async () => {
+  it('is not reported again if it was reported when it was logged', async () => {
     const { service, start, file } = await reportsFixture();
     const { clock, reports, run, due } = start();
     run();
@@ -407,7 +407,7 @@ describe('an error that ends the process', () => {
     expect(existsSync(file)).toBe(false);
   });
 
-  it('is on disk as one where it was logged before it ended the process', async () => {
+  it('is on disk once if it was logged before it ended the process', async () => {
     const { service, start } = await reportsFixture();
     const { reports, run, drain } = start();
     const error = new TypeError('no');

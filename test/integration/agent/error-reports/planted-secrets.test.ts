@@ -5,10 +5,10 @@ import { VedetteError } from '../../../../src/runtime/errors.ts';
 import { reportsFixture } from '../../../support/agent/reports-fixture.ts';
 import { eventually } from '../../../support/eventually.ts';
 
-/** Hardly anything holds it by chance, whatever form it is in. */
+/** No other text is likely to contain it, in any encoding. */
 const MARK = 'zq7x';
 
-/** What an agent is trusted with, and what it looks at. */
+/** Secrets of an agent, and texts that it reads. */
 const secret = fc
   .tuple(
     fc.constantFrom(
@@ -33,7 +33,7 @@ const OWN = `${ROOT}src/agent/daemon.ts`;
 
 type Plant = (text: string) => unknown;
 
-/** Ways for a text to get into an error, by accident or not. */
+/** The ways in which a text can get into an error. */
 const PLANTS: Readonly<Record<string, Plant>> = {
   message: (text) => new Error(text),
   'message of ours': (text) => new VedetteError('internal', 'PLANTED', text),
@@ -126,6 +126,6 @@ it('nothing of a URL, host, header, body, variable, key or check name is sent or
     const bytes = `${path} ${JSON.stringify(headers)} ${body.toString('latin1')}`;
     expect(bytes.toLowerCase()).not.toContain(MARK);
   }
-  // So the test would have seen it.
+  // Shows that the test would have noticed a secret.
   expect(JSON.stringify(service.errors)).toContain('src/agent/daemon.ts');
 });

@@ -267,7 +267,7 @@ describe('bad clients of the health server', () => {
     const silent = await openSilent(port, 200);
     expect((await ask(port, '/-/liveness')).status).toBe(200);
     await eventually(() => silent.open() <= 64);
-    // The answer to whoever opens the most is always there, and the loss is counted.
+    // The client with the most connections gets the answer, and the loss is counted.
     const { body } = await ask(port, '/metrics');
     expect(body).toMatch(/vedette_health_connections_closed_total\{state="idle"\} 1\d\d\n/);
     silent.close();

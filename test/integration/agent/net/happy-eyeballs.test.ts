@@ -65,7 +65,7 @@ function failure(code: ErrorCode): Resolution {
   return { ok: false, failure: { code, message: `${NAME}: ${code}` } };
 }
 
-/** Answers for each family when the test says so. */
+/** Resolves each family when the test says so. */
 function heldResolver() {
   const four = held<Resolution>();
   const six = held<Resolution>();
@@ -137,7 +137,7 @@ describe('a race of the address families', () => {
         requestError: expect.stringContaining('had not answered after 250 ms, when IPv4 was'),
       },
     ]);
-    // It may work, and answer later.
+    // IPv6 may still work and answer later.
     expect(logText(context)).toContain('IPv6 was slower for dual.test than IPv4: ');
     expect(logText(context)).not.toContain('does not work');
     expect(clock.pendingTimers).toBe(0);

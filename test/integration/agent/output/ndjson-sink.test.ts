@@ -70,7 +70,7 @@ describe('NdjsonSink', () => {
   it('drops attempts first, then the oldest results, counts each and logs that once', async () => {
     const lineBytes = JSON.stringify(resultFor({ id: '00' })).length + 1;
     const { output, sink, dropped, records } = setUp(lineBytes * 4 + 10);
-    // What the output itself has taken is out of reach.
+    // Lines that the output has buffered cannot be dropped.
     let taken = 0;
     while (!output.writableNeedDrain) {
       sink.result(resultFor({ id: `t${taken}` }));
@@ -141,7 +141,7 @@ describe('NdjsonSink', () => {
   });
 });
 
-/** A process that writes 2,000 lines of 2 KB to its stdout, and then reports what became of them. */
+/** A process that writes 2,000 lines of 2 KB to its stdout, and then reports the counts. */
 const CHILD = `
   import { NdjsonSink } from './dist/agent/output/ndjson-sink.js';
   import { createLogger } from './dist/runtime/logger.js';

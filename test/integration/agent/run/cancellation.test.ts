@@ -7,7 +7,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 import { checkOf } from '../../../support/samples/checks.ts';
 import { listenTcp } from '../../../support/servers/tcp-servers.ts';
 
-it('a run that is cancelled between two attempts has a FINAL instead of the next one', async () => {
+it('a run that is cancelled between two attempts has a FINAL result instead of the next attempt', async () => {
   const closed = await listenTcp(() => {});
   await closed.close();
   const clock = new FakeClock();

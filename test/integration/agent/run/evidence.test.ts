@@ -98,7 +98,7 @@ it('reports a hundred failures at once, and delays only the two that it examines
   );
   await fixture.resultCount(98);
   expect(fixture.tracer.underWay).toBe(2);
-  // Their permits are free: as many others as ever work at once.
+  // Their permits are free: as many other runs as usual work at once.
   const healthy = await listenTcp((socket) => socket.end());
   onTestFinished(() => healthy.close());
   const fine = { hostname: '127.0.0.1', port: healthy.port };

@@ -18,7 +18,7 @@ async function refused(): Promise<{ hostname: string; port: number }> {
   return { hostname: '127.0.0.1', port };
 }
 
-/** The other locations, as the service speaks for them: what was offered, and the answer. */
+/** The service as the other locations: the offers that it got, and its answer. */
 function others(answer: (retry: RetryOffer, signal: AbortSignal) => Promise<boolean> | boolean) {
   const offers: RetryOffer[] = [];
   const handover = {
@@ -58,7 +58,7 @@ describe('a retry for another location', () => {
       },
     ]);
     expect(fixture.results[0]?.sequenceId).toBe(offers[0]?.sequenceId);
-    // Nothing is left that would run here.
+    // Nothing remains to run here.
     await clock.advance(600_000);
     expect(fixture.results).toHaveLength(1);
   });
@@ -120,7 +120,7 @@ describe('a retry for another location', () => {
     expect(fixture.results.at(-1)).toMatchObject({ resultType: 'FINAL', attempts: 2 });
   });
 
-  it('is offered where a group may have more locations', async () => {
+  it('is offered if its group may have more locations', async () => {
     const { offers, handover } = others(() => true);
     const fixture = runFixture({ clock: new FakeClock(), parts: { handover } });
     const fields = { ...ELSEWHERE, privateLocations: null, groupId: 7 };
@@ -128,7 +128,7 @@ describe('a retry for another location', () => {
     expect(offers).toHaveLength(1);
   });
 
-  it('is not offered where none is due', async () => {
+  it('is not offered if no retry is due', async () => {
     const { offers, handover } = others(() => true);
     const fixture = runFixture({ clock: new FakeClock(), parts: { handover } });
     const target = await listenTcp((socket) => socket.end());
@@ -151,7 +151,7 @@ describe('a retry for another location', () => {
     const failing = checkOf('TCP', { id: 'down', request: await refused(), ...ELSEWHERE });
     const ended = fixture.run(failing);
     await eventually(() => offers.length === 1);
-    // It takes the only permit, and gives it back when the test says so.
+    // A run that takes the only permit and releases it when the test says so.
     const server = await listenTcp((socket) => void socket.resume());
     onTestFinished(() => server.close());
     const stop = new AbortController();
@@ -168,7 +168,7 @@ describe('a retry for another location', () => {
     expect(fixture.missed).toMatchObject([{ checkId: 'slow' }]);
   });
 
-  it('is the agent’s own where handing it over breaks', async () => {
+  it('is made here if the handover fails', async () => {
     const { handover } = others(() => Promise.reject(new Error('ours')));
     const fixture = runFixture({ clock: new FakeClock(), parts: { handover } });
     const locations = ['eu-west-1', 'us-east-1'];
@@ -177,7 +177,7 @@ describe('a retry for another location', () => {
     expect(fixture.logRecords()).toMatchObject([{ level: 'error' }]);
   });
 
-  it('is missed where the agent is stopped while it offers it', async () => {
+  it('is missed if the agent stops during the offer', async () => {
     const clock = new FakeClock();
     const stop = new AbortController();
     const { handover } = others((_retry, signal) => {
@@ -238,7 +238,7 @@ describe('a one-off', () => {
     expect(fixture.results).toMatchObject([{ resultType: 'FINAL', attempts: 1 }]);
   });
 
-  it('is no missed slot where it fails, but is logged', async () => {
+  it('is logged if it fails by a fault of the agent, and is no missed slot', async () => {
     const fixture = runFixture({ clock: new FakeClock() });
     const request = await refused();
     await fixture.run(checkOf('TCP', { request }), AbortSignal.abort(), { sequenceId });

@@ -31,7 +31,7 @@ async function answering({ status = 500, type = 'text/plain', body }: Answer) {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` };
 }
 
-/** Keeps what it is given, or refuses it with a note. */
+/** An outbox that stores artifacts, or refuses them with a note. */
 function outbox(note: string | null = null) {
   const added: Artifact[] = [];
   const artifacts: ArtifactTaker = {
@@ -45,7 +45,7 @@ function outbox(note: string | null = null) {
   return { added, artifacts };
 }
 
-/** Tells when a body first finds no room. */
+/** Resolves when a body first has to wait for memory. */
 class WatchedRoom extends SharedBodyMemory {
   readonly #onRefused: () => void;
 
@@ -54,7 +54,7 @@ class WatchedRoom extends SharedBodyMemory {
     this.#onRefused = onRefused;
   }
 
-  /** Leaves no room for anybody else. */
+  /** Reserves all of the memory. */
   fill(): void {
     super.open(true).take(this.freeBytes, 'assertions');
   }
@@ -186,7 +186,7 @@ describe('a body that assertions read', () => {
       asked += 1;
       response.writeHead(200, { 'content-type': 'text/plain' });
       response.write(LONG_TEXT);
-      // All of them have read so much before the first one is at its end.
+      // All runs have read this much before the first one is complete.
       if (asked > 30) response.end();
       else held.push(() => response.end());
       if (asked === 30) for (const end of held) end();

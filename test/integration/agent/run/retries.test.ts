@@ -16,7 +16,7 @@ async function refused(): Promise<{ hostname: string; port: number }> {
   return { hostname: '127.0.0.1', port };
 }
 
-/** Answers each request with the next of these statuses, the last one for ever. */
+/** Answers each request with the next of these statuses, then repeats the last one. */
 async function statusServer(statuses: readonly number[], onRequest = async () => {}) {
   let requests = 0;
   const server = createServer((_request, response) => {
@@ -86,7 +86,7 @@ it('a failing run makes its retries, each after its delay', async () => {
 it('a run that recovers ends with the attempt that passed', async () => {
   const clock = new FakeClock();
   const fixture = runFixture({ clock });
-  // Nobody else gets the port: it is held at another address.
+  // No other process gets the port: it is bound at another address.
   const { port, close } = await refusingPort();
   onTestFinished(close);
   const hostname = '127.0.0.9';
@@ -121,7 +121,7 @@ it('doubleCheck retries once, at once', async () => {
   expect(fixture.results.map(({ resultType }) => resultType)).toEqual(['ATTEMPT', 'FINAL']);
 });
 
-it('onlyOn NETWORK_ERROR does not retry where a status came', async () => {
+it('onlyOn NETWORK_ERROR does not retry a run that got a status', async () => {
   const fixture = runFixture({ clock: new FakeClock() });
   const retryStrategy = { ...RETRY, baseBackoffSeconds: 0, onlyOn: ['NETWORK_ERROR'] };
   const request = await statusServer([500]);

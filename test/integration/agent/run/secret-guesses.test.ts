@@ -10,7 +10,7 @@ import { operatorSecretsOf } from '../../../support/samples/secrets.ts';
 import { answering, rawServer, response } from '../../../support/servers/http-servers.ts';
 
 const SECRET = 'sk-live-kP7vx-Qm92hZ-tuLw4Rb';
-/** All but its last character: whoever learns that it is right needs one guess more at most. */
+/** Everything but its last character: whoever learns that it is right can guess the rest. */
 const GUESS = SECRET.slice(0, -1);
 const PARTS = [GUESS, SECRET.slice(1), SECRET.slice(8, 20)];
 const BOUND_ELSEWHERE = ['TOKEN@db.test:5432'];
@@ -39,7 +39,7 @@ function countOf(text: string, part: string): number {
   return text.split(part).length - 1;
 }
 
-/** What a result shows, as JSON, without headers that are masked whatever they hold. */
+/** The result as JSON, without the headers that are always masked. */
 function shown({ apiCheckResult }: CheckResult): string {
   return JSON.stringify(apiCheckResult);
 }

@@ -58,7 +58,7 @@ describe('the starvation guard', () => {
       return 503;
     });
     await fixture.run(checkOf('URL', { request, retryStrategy: null }));
-    // Whether it was slow as well is not known.
+    // Whether the run was slow as well is unknown.
     expect(fixture.results).toMatchObject([
       { resultType: 'FINAL', hasFailures: true, isDegraded: false, overMaxResponseTime: false },
     ]);
@@ -193,7 +193,7 @@ describe('a fault in an attempt', () => {
       clock: new FakeClock(),
       parts: { checkTypes: { URL: broken } as unknown as CheckTypeRunners },
     });
-    // Its retry would be none: what is wrong with the agent does not mend in a moment.
+    // A retry would not help: a fault of the agent stays.
     await fixture.run(checkOf('URL', { doubleCheck: true }));
     expect(fixture.results).toMatchObject([
       {

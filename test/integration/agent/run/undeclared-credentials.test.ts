@@ -28,7 +28,7 @@ async function echoing(echo: Echo): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** All that a target can know of who asks: what it was sent, and what it makes of that. */
+/** The texts that a target knows about its client: what it was sent, and parts of that. */
 function knownFrom({ headers }: IncomingMessage): readonly string[] {
   const sent = Object.entries(headers).flatMap(([name, value]) => {
     const isEveryday = ['accept', 'accept-encoding', 'connection', 'host', 'user-agent'];
@@ -42,12 +42,12 @@ function knownFrom({ headers }: IncomingMessage): readonly string[] {
   });
 }
 
-/** Each in each form, as body, header and address to go on to. */
+/** Each text in each encoding. */
 function everyForm(request: IncomingMessage): readonly string[] {
   return knownFrom(request).flatMap((known) => Object.values(encodingsOf(known)));
 }
 
-/** As many as have room, each whole: of a part that the target itself cuts out, nobody can know. */
+/** As many whole texts as fit. The agent cannot recognise an arbitrary part of a text. */
 function joinedTo(maxChars: number, texts: readonly string[], separator: string): string {
   const fitting = texts.filter(
     (_, index) => texts.slice(0, index + 1).join(separator).length <= maxChars,
@@ -80,7 +80,7 @@ const PLACES: Readonly<Record<string, Echo>> = {
   },
 };
 
-/** No blanks, quotes and signs that end a value of a cookie or of a part of a url. */
+/** Without characters that end the value of a cookie or of a part of a URL. */
 const WORD_KINDS = ['abcxyzABCXYZ', '0123456789', '!$*-.^_|~'];
 
 const TOKEN = secretOf('TOKEN', HEADER_KINDS);
@@ -89,7 +89,7 @@ const COOKIE = secretOf('COOKIE', WORD_KINDS);
 const PAIR = `monitor:${PASSWORD}`;
 const BASIC = `Basic ${Buffer.from(PAIR).toString('base64')}`;
 
-/** By what a check lets itself in with: the parts of its request, and its secrets. */
+/** By kind of credential: the fields of the request, and its secrets. */
 const KINDS: Readonly<Record<string, [object, Readonly<Record<string, string>>]>> = {
   ...Object.fromEntries(
     ['Authorization', 'Proxy-Authorization'].map((key) => [
@@ -129,7 +129,7 @@ function kept() {
   return { bodies, artifacts };
 }
 
-/** All that leaves the agent of a run. */
+/** Everything about a run that leaves the agent. */
 async function leavingOf(check: Check, given: Partial<RunFixture['parts']> = {}) {
   const { bodies, artifacts } = kept();
   const parts = { artifacts, secrets: await agentSecretsOf(), ...given };

@@ -15,7 +15,7 @@ import { answering, rawServer, response } from '../../../support/servers/http-se
 import { listenTcp } from '../../../support/servers/tcp-servers.ts';
 
 const SECRET = 'Pl4nted/s3cret value';
-/** In whatever form it is sent, apart from its encodings in letters. */
+/** The value in each form in which it is sent. */
 const LEAK = /pl4nted|s3cret/i;
 const ONCE = { retryStrategy: null, doubleCheck: false };
 
@@ -323,7 +323,7 @@ describe("a location's proxy and a bound variable", () => {
       const setting = { proxyUrl: proxy.url(), clientCertificates };
       return errorOf(await run(check, ['TOKEN@shop.test'], setting)).code;
     };
-    // Who has the authority's key and the proxy could read what goes through it.
+    // Whoever has the key of the authority and the proxy could read the tunnel.
     expect(await codeWith('shop.test', 'PEM')).toBe('VARIABLE_DENIED');
     expect(await codeWith('*.test', 'PEM')).toBe('VARIABLE_DENIED');
     expect(await codeWith('shop.test', null)).not.toBe('VARIABLE_DENIED');

@@ -52,7 +52,7 @@ const FAILED: Readonly<Record<string, string>> = {
   'makes a request that has no form': `request.headers = 7`,
 };
 
-/** They do what they may; nothing comes of it. */
+/** Scripts that stay within their rights and have no effect. */
 const HARMLESS: Readonly<Record<string, string>> = {
   'pollutes prototypes': `Object.prototype.url = 'http://127.0.0.1:9/'; Array.prototype[Symbol.iterator] ??= 1; Object.prototype.isPublic = true; ({}).__proto__.code = 'x'; variables.set('A', 'polluted-value'); console.log('A', variables.get('A'))`,
   'logs without an end': `for (let n = 0; n < 1e4; n += 1) console.log('x'.repeat(5_000))`,

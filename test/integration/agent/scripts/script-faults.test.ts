@@ -12,7 +12,7 @@ import { checkOf } from '../../../support/samples/checks.ts';
 import { agentSecretsOf } from '../../../support/samples/secrets.ts';
 import { listening, listenTcp, refusingPort } from '../../../support/servers/tcp-servers.ts';
 
-/** What the agent itself lacks or does wrong for scripts: it must neither accuse nor excuse a target. */
+/** Faults of the agent in scripts must neither blame a target nor hide its outage. */
 
 const ONCE = { retryStrategy: null };
 const SCRIPT = '// What it does is decided by the pool of the test.';
@@ -123,7 +123,7 @@ describe('a script that fails after a request of its own', () => {
 });
 
 describe('a script that fails after the agent stood still in its request', () => {
-  /** Its first script asks the target, stands still and fails; later ones pass. */
+  /** The first script sends a request, blocks the agent and fails. Later scripts pass. */
   async function ranWith(target: string) {
     const clock = new FakeClock();
     let scripts = 0;

@@ -6,7 +6,7 @@ import type { CancelTimer } from '../../../../src/runtime/clock.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';
 
-/** Ends its script when the test lets it, and notifies the test: two numbers that both threads see. */
+/** Ends its script when the test allows it, and notifies the test, by two shared numbers. */
 const WORKER = `
   import { parentPort } from 'node:worker_threads';
   parentPort.on('message', ({ input: { numbers } }) => {
@@ -88,7 +88,7 @@ it('a script whose end came while the agent stood still has not run out of time'
   const { job, numbers, end } = scriptOf();
   const outcome = pool.run(job, HOST);
   await eventually(() => clock.timers.length === 1);
-  // This thread reads nothing until the end has been sent, and then its timer comes first.
+  // This thread reads nothing until the worker has sent the end. Its timer then fires first.
   end();
   expect(Atomics.wait(numbers, 1, 0, MAX_WAIT_MS)).not.toBe('timed-out');
   clock.timers[0]?.();

@@ -25,7 +25,7 @@ function folder(): string {
   return path;
 }
 
-/** An account whose scheduler is never late, unless the test says so. */
+/** A slot account whose scheduler is never late by default. */
 async function open(dataDir: string | null, clock = new FakeClock()) {
   const { log, records } = captureLog();
   const state = { reachedMs: () => clock.wallMs(), committed: () => Promise.resolve() };
@@ -100,7 +100,7 @@ it('the ledger contains no slot as answered whose record is not on disk', async 
 
   const early = await open(dataDir);
   expect(early.account.missedBefore(SET, t0 + 59_000)).toHaveLength(1);
-  // A slot that comes while the spool writes is not in what was to be said.
+  // A slot that comes while the spool writes is not part of the saved state.
   await clock.advance(30_000);
   commit();
   await saved;
@@ -163,7 +163,7 @@ it('the ledger saves nothing without DATA_DIR', async () => {
 });
 
 it('every slot has a result or is missed, whenever the process is killed', async () => {
-  /** What happens next; a number is how many milliseconds pass. */
+  /** The next step. A number is a time that passes, in milliseconds. */
   const step = fc.oneof(
     fc.integer({ min: 1, max: 50 }),
     fc.constantFrom('turn' as const, 'end' as const, 'commit' as const, 'save' as const),
@@ -179,7 +179,7 @@ it('every slot has a result or is missed, whenever the process is killed', async
         await account.save(never);
         let reachedMs = startMs;
         state.reachedMs = () => reachedMs;
-        /** Slots that run, whose results are in memory, and on disk. */
+        /** The slots that run, that have a result in memory, and that have one on disk. */
         const running: number[] = [];
         let inMemory: number[] = [];
         const onDisk = new Set<number>();

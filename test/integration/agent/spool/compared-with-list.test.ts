@@ -43,7 +43,7 @@ it('the spool contains the same records as a plain list, through restarts and cr
           if (!list.includes(name)) list.push(name);
           continue;
         }
-        // What comes from outside happens at any time; what is looked at must be on disk.
+        // Puts may come at any time. Everything else needs the records on disk.
         await spool.committed();
         if (each.do === 'accept') {
           const one = (await readAll(spool))[each.nth];

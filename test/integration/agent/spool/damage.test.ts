@@ -121,7 +121,7 @@ function duplicate(path: string): void {
 
 type Opened = Awaited<ReturnType<typeof openTestSpool>>;
 
-/** What waited and is not found is counted, each by its kind, and its slots are reported. */
+/** Expects each waiting record that is not found to be counted by kind, and its slots reported. */
 function expectCounted({ dropped, lost, records, spool }: Opened, found: readonly string[]): void {
   const gone = waiting.filter(({ id }) => !found.includes(id));
   const counts = new Map<string, number>();
@@ -141,7 +141,7 @@ function expectCounted({ dropped, lost, records, spool }: Opened, found: readonl
   if (gone.length > 0) expect(errors.length).toBeGreaterThan(0);
 }
 
-/** Nothing is counted or reported a second time, and nothing that left comes back. */
+/** Expects that nothing is counted or reported twice, and that removed records stay removed. */
 async function expectForgotten(found: readonly string[]): Promise<void> {
   for (let start = 0; start < 2; start += 1) {
     const again = await openTestSpool({ dataDir: copy });
@@ -162,11 +162,11 @@ describe('a spool with damaged files', () => {
       freshCopy();
       const path = segments(copy, 'main').at(-1) ?? '';
       truncateSync(path, size);
-      // Its frames were not on disk before, so nothing was noted of them.
+      // The file was not on disk before, so its manifest is empty.
       truncateSync(manifestOf(path), 0);
       const { spool, records, dropped } = await openTestSpool({ dataDir: copy });
       const found = await idsOf(spool);
-      // All up to some record of that file, then only what the other log has. Of those some had left.
+      // All records up to one of that file, then only those of the other log.
       const results = all.map(({ id }) => id).filter((id) => Number(id) % 5 !== 0);
       const kept = found.filter((id) => Number(id) % 5 !== 0);
       const upTo = results.slice(0, results.indexOf(kept.at(-1) ?? '') + 1);
@@ -203,7 +203,7 @@ describe('a spool with damaged files', () => {
     expect(found.length).toBeLessThan(ids.length);
     expectCounted(first, found);
     await first.spool.close();
-    // As long as nobody says that it is reported, it is reported again.
+    // It is reported again until the report is confirmed.
     const second = await openTestSpool({ dataDir: copy });
     expectCounted(second, found);
     second.spool.forgetDamage();
@@ -240,11 +240,11 @@ describe('a spool with damaged files', () => {
     rmSync(manifestOf(path));
     const { spool, dropped, lost } = await openTestSpool({ dataDir: copy });
     const found = await idsOf(spool);
-    // What left by a removal in that file is there again; the service knows it.
+    // Records whose removal was in that file are back. The service knows them.
     const isBack = (id: string): boolean => hasLeft({ id });
     expect(found.filter((id) => !isBack(id))).toEqual(ids.filter((id) => !gone.includes(id)));
     expect(lost).toEqual([]);
-    // Frames that recorded what left are among them.
+    // The count includes frames of removals.
     expect(dropped).toEqual([{ kind: 'result', count: expect.any(Number), reason: 'damage' }]);
     expect(dropped[0]?.count).toBeGreaterThanOrEqual(gone.length);
     spool.forgetDamage();
@@ -362,7 +362,7 @@ describe('a spool with damaged files', () => {
     expect(spool.damagedFiles).toBe(2);
     await spool.committed();
     await spool.close();
-    // Whatever is lost of those files, the next start finds what was counted to have left.
+    // Whatever those files lost, the next start knows that the counted records have left.
     const again = await openTestSpool({ dataDir: copy });
     expect(await idsOf(again.spool)).toEqual(found);
     expect([again.dropped, again.lost]).toEqual([[], []]);

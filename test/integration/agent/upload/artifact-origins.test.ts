@@ -103,7 +103,7 @@ it('sends a part to an allowed origin with the headers of object stores', async 
   };
   const { store, service, outbox, run, warnings } = await withStore(headers, true);
   await outbox.add(artifact(randomBytes(100)));
-  // The content is with the store, of which this service knows nothing.
+  // The content is in the store, which this service does not know.
   service.always(`/agent/v1/artifacts/${UPLOAD}/complete`, async (request, response) => {
     await read(request);
     response.writeHead(200).end('{"complete":true,"missing":[]}');

@@ -82,7 +82,7 @@ describe('an artifact', () => {
     expect(service.uploads.get(UPLOAD)?.content?.equals(bytes)).toBe(true);
     const sent = service.seen.filter(isPart).map(({ path }) => Number(path.split('/').at(-1)));
     expect(sent).toEqual([1, 2, 2, 3, 4, 4, 5, 6, 6, 7, 7, 8, 9, 10, 10]);
-    // Each time something had come through meanwhile.
+    // Each attempt uploaded at least one more part.
     expect(waits).toEqual([900, 900, 900, 900, 900]);
     expect(records().map(({ level }) => level)).toEqual(['warn', 'info']);
   });

@@ -35,7 +35,7 @@ function idsIn(seen: Seen): string[] {
   return [...results, ...missed].map(({ id }) => id);
 }
 
-/** Answers by what was sent. */
+/** Answers each request by its content. */
 function judging(judge: (sent: Sent) => { status: number; value: unknown } | null): Script {
   return async (request, response) => {
     const chunks: Buffer[] = [];
@@ -110,7 +110,7 @@ describe('uploads to a service that answers', () => {
     const results = names(80).map((name) => wireResult(`large-${name}`, pad));
     for (const result of results) spool.put(recordOf(result));
     await spool.committed();
-    // It takes half of the first batch, while the agent's lease is taken anew.
+    // The service stores half of the first batch, while the agent acquires a new lease.
     service.next(
       PATHS.results,
       judging(({ results: sent }) => {

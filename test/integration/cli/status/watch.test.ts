@@ -77,7 +77,7 @@ it('draws the board again after an event, over the last one, until SIGINT', asyn
   expect(await end()).toBe(0);
 });
 
-it('prints only boards that are others where stdout is no terminal', async () => {
+it('prints only boards that differ from the last one if stdout is no terminal', async () => {
   const { service, stdout, changed, end } = await watching({});
   await eventually(() => service.streams.length > 0);
   expect(stdout()).toBe('');

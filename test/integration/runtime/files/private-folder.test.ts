@@ -80,7 +80,7 @@ describe.runIf(process.geteuid?.() === 0)('a data folder of another user', () =>
   it.each([
     ['the folder', 0o777, 0o700, 0o600, /\/data" has mode 777/],
     ['a file in it', 0o755, 0o755, 0o666, /\/data\/.*" has mode 666/],
-  ])('is refused in one line where all can write %s', async (_, root, below, file, named) => {
+  ])('is refused in one line if all users can write to %s', async (_, root, below, file, named) => {
     openToAll(folder, { folder: below, file });
     chmodSync(folder, root);
     const error: unknown = await asNobody(close).catch((thrown: unknown) => thrown);
@@ -95,7 +95,7 @@ describe.runIf(process.geteuid?.() === 0)('a data folder of another user', () =>
     ['for its group', 0o2770, NOBODY],
     ['made by Kubernetes without a disk of its own', 0o2777, NOBODY],
     ['that is sticky', 0o1777, 0],
-  ])('%s is taken, with what is ours closed', async (_, mode, group) => {
+  ])('%s is accepted, and the files of Vedette in it are closed', async (_, mode, group) => {
     openToAll(folder, { folder: 0o2770, file: 0o660 });
     chmodSync(folder, mode);
     chownSync(folder, 0, group);

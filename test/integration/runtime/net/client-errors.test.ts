@@ -8,7 +8,7 @@ import { listening } from '../../../support/servers/tcp-servers.ts';
 
 const HEADERS_TIMEOUT_MS = 100;
 
-/** The first line of what a server answers that stands still as soon as it has taken the connection. */
+/** The first line of the response of a server that blocks once it has accepted the connection. */
 async function answeredAfterStandstill(sent: string): Promise<string> {
   const server = createServer(
     { headersTimeout: HEADERS_TIMEOUT_MS, connectionsCheckingInterval: HEADERS_TIMEOUT_MS / 4 },

@@ -65,7 +65,7 @@ describe('the export of an account as a check file', () => {
   };
   const exported = ({ accountId }: Client) => exportAccount(service().features, accountId);
 
-  /** Something of each kind, without ids of a file, and with secrets. Returns the id of its page. */
+  /** One resource of each kind, with secrets, without ids of a file. Returns the id of its page. */
   async function fill(client: Client): Promise<string> {
     await addLocation(client);
     await made(client, '/v1/variables', { key: 'PLAIN', value: 'a: "b" # {c}\nd', locked: true });
@@ -170,7 +170,7 @@ describe('the export of an account as a check file', () => {
     expect((await exported(theirs)).text).toBe(first.text);
   });
 
-  it('has ids of names, no defaults, placeholders for secrets, and says what it lacks', async () => {
+  it('has ids derived from names, no defaults, placeholders for secrets, and notes on what it lacks', async () => {
     const { mine } = service();
     await fill(mine);
     const { text, missing } = await exported(mine);
@@ -220,7 +220,7 @@ describe('the export of an account as a check file', () => {
     expect((await file.apply()).stdout).toMatch(/^nothing to change\n/);
   });
 
-  it('is refused for an account of which a file can have nothing', async () => {
+  it('is refused for an account without anything that a file can contain', async () => {
     const { mine } = service();
     await made(mine, '/v1/variables', { key: 'A', value: 'b' });
     await expect(exported(mine)).rejects.toThrow(/nothing to export/);

@@ -8,14 +8,14 @@ import { contentsOf } from '../../../support/hostile/database-contents.ts';
 import { AGENT_HEADERS, type FullAccount } from '../../../support/hostile/full-account.ts';
 import { useHostileFixture } from '../../../support/service/hostile-fixture.ts';
 
-/** Removed by other means than REMOVED_TABLES. */
+/** The tables that other statements delete from, before those of REMOVED_TABLES. */
 const REMOVED_OTHERWISE = [
-  // At once, so that nobody gets in any more.
+  // First, so that all access ends.
   'api_keys',
   'location_keys',
   'memberships',
   'one_time_links',
-  // With their contents.
+  // Together with their contents.
   'artifacts',
   'artifact_uploads',
 ];
@@ -98,7 +98,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(marked.map(({ name }) => name).toSorted()).toEqual(partitioned);
     });
 
-    it('deletes all that it has, artifacts too, and nothing of another account', async () => {
+    it('deletes all its data, also artifacts, and nothing of another account', async () => {
       const { store, newAttacker, victimsRows, files, settled } = fixtureOf();
       const mallory = await newAttacker();
       const agentKey = await newAgentKey(mallory);
@@ -135,7 +135,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await statusWith(agentKey, '/agent/v1/poll', 'POST')).toBe(401);
     });
 
-    it('shuts everybody out first, and deletes the rest when it is called again', async () => {
+    it('ends all access first, and deletes the rest when it is called again', async () => {
       const { store, newAttacker } = fixtureOf();
       const mallory = await newAttacker();
       const agentKey = await newAgentKey(mallory);

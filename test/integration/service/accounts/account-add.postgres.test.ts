@@ -8,7 +8,7 @@ import { newPostgresDatabase, openOnPostgres } from '../../../support/database/d
 import { makeTestFolder } from '../../../support/process/test-folder.ts';
 import { listening } from '../../../support/servers/tcp-servers.ts';
 
-/** When the connection is lost on which an account is inserted. */
+/** The point at which the connection is lost while an account is inserted. */
 type Cut = 'at the insert' | 'before COMMIT arrives' | 'before COMMIT is answered';
 
 const INSERT = 'insert into accounts';

@@ -9,7 +9,7 @@ import { databases, useMigratedStore } from '../../../support/database/databases
 const KEY = `vk_${'0f'.repeat(16)}`;
 const OTHER = `vk_${'1e'.repeat(16)}`;
 
-/** The way into an empty service. */
+/** The first account of an empty service. */
 describe.each(databases)('on %s', (kind) => {
   describe('the first account', () => {
     const store = useMigratedStore(kind);

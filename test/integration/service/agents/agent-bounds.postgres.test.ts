@@ -6,7 +6,7 @@ import { useAgentsOverHttp } from '../../../support/service/agents-over-http.ts'
 const LIMITS = { perLocation: 3, concurrency: 50 };
 const FULL = { status: 409, attributes: { reason: 'too_many_agents', limit: 3 } };
 
-/** How many agents a location may have, and how far they are believed. */
+/** The limits of agents of a location, and of the concurrency that they report. */
 describe.each(databases)('on %s', (kind) => {
   describe('a private location with a limit of agents', () => {
     const store = useMigratedStore(kind);
@@ -52,7 +52,7 @@ describe.each(databases)('on %s', (kind) => {
       clock.spend(600_000);
       await refused();
       expect(logs.records().map(({ refusedBefore }) => refusedBefore)).toEqual([0, 1]);
-      // Nobody else's log line is spent on it.
+      // Another location has its own log line.
       const attic = await fixtureOf().addLocation('attic');
       await httpOf().agent(attic, 'invented').look();
       expect((await httpOf().listed(attic)).map(({ id }) => id)).toEqual(['invented']);

@@ -25,7 +25,7 @@ const report = (agentId: string, errors: readonly object[] = [ERROR]) => ({
   reports: errors,
 });
 
-/** What whoever has the key of one location can do to another, and show of its checks: nothing. */
+/** The key of one location neither affects another location nor shows its checks. */
 describe.each(databases)('on %s', (kind) => {
   describe('the key of a location', () => {
     const store = useMigratedStore(kind);
@@ -162,7 +162,7 @@ describe.each(databases)('on %s', (kind) => {
       );
       expect(counts[0]).toEqual({ agentId: 'honest', errors: 60 });
       expect(counts.reduce((sum, { errors }) => sum + errors, 0)).toBe(MAX_AGENT_ERRORS);
-      // What is left is shared by those that have more than they should.
+      // The agents above their share divide the rest.
       const invented = counts.slice(1).map(({ errors }) => errors);
       expect([Math.min(...invented), Math.max(...invented)]).toEqual([78, 79]);
     });

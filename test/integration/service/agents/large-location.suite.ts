@@ -6,7 +6,7 @@ import { type DatabaseKind, useMigratedStore } from '../../../support/database/d
 import { type AgentFixture, useAgentFixture } from '../../../support/service/agent-fixture.ts';
 import { sorted } from '../../../support/service/polling-agent.ts';
 
-/** The triggers are left out, which take most of the time: the location is sent as a whole. */
+/** Without triggers, which take most of the time. They are not needed: all checks are sent. */
 async function fillLocation({ store, cellar }: AgentFixture, checks: number): Promise<void> {
   await store.query('alter table checks disable trigger checks_changed');
   await store.query(
@@ -37,7 +37,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       await a.look();
       await fixture.addCheck('check-0');
       await fillLocation(fixture, 60);
-      // Bodies of some that are too long for a row of the table, and one that is short only as it is stored.
+      // Some bodies are too long for a row of the table, and one is short only when compressed.
       const text = `(select string_agg(md5(id || n), '') from generate_series(1, 6000) n)`;
       await fixture.store.query(
         `update checks set body = jsonb_set(body, '{request,body}', to_jsonb(case id
@@ -82,10 +82,10 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
         expect(answer.full).toBe(true);
         expect(answer.upsert.length).toBeLessThanOrEqual(MAX_ASSIGNMENTS);
         expect(Buffer.byteLength(JSON.stringify(answer))).toBeLessThan(MAX_POLL_RESPONSE_BYTES);
-        // With the last page, once.
+        // The settings come once, with the last page.
         expect(answer.location.settings !== null).toBe(answer.nextPage === null);
         for (const one of answer.upsert) {
-          // None is sent twice.
+          // No check is sent twice.
           expect(told.has(one.checkId)).toBe(false);
           told.set(one.checkId, one);
         }
@@ -121,7 +121,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       expect(a.checks.size).toBe(many - 1);
       expect(a.checks.get('check-10')?.check).toMatchObject({ name: 'renamed' });
 
-      // A second agent gets its share; what the first one loses, in parts where one answer is too short.
+      // A second agent gets its share. The first one loses those checks, in several answers.
       const b = fixture.agent('agent-b');
       await b.look();
       await assigner.pass();
@@ -136,12 +136,12 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       }
       expect(b.checks.size).toBeGreaterThan(many / 3);
 
-      // When it is gone, the first one gets what it had, and nothing that it has already.
+      // When the second agent is gone, the first one gets its checks, and none that it already has.
       const before = [...a.checks.keys()];
       const had = b.checks.size;
       await b.release();
       b.checks.clear();
-      // As the assigner does where it was notified of more.
+      // As the assigner continues while there is more to do.
       while ((await assigner.pass()) > 0);
       const given: string[] = [];
       while (!isShared()) {
@@ -154,7 +154,7 @@ export function largeLocationSuite(kind: DatabaseKind, many: number): void {
       expect(given).toHaveLength(had);
       expect(new Set([...given, ...before]).size).toBe(many - 1);
 
-      // It begins anew between two pages: what it read by then is no whole set any more.
+      // The agent starts again between two pages: the pages so far are not the whole set any more.
       a.revision = 0;
       const first = await a.ask();
       await a.release();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AgentFixture } from '../../../support/service/agent-fixture.ts';
 
-/** Whose the lease of an agent is. */
+/** Which process of an agent has its lease. */
 export function leaseSuite(fixtureOf: () => AgentFixture): void {
   describe("an agent's lease", () => {
     it('goes to the newer of two processes, and ends the held poll of the older one (trust model AC10)', async () => {
@@ -25,7 +25,7 @@ export function leaseSuite(fixtureOf: () => AgentFixture): void {
         status: 409,
         attributes: { reason: 'replaced' },
       });
-      // Nor does its drain take anything from the newer one.
+      // The drain of the older process takes nothing from the newer one either.
       expect(await old.release()).toBe(false);
       await restarted.look();
       expect(restarted.ids).toHaveLength(5);
@@ -50,7 +50,7 @@ export function leaseSuite(fixtureOf: () => AgentFixture): void {
       await a.look();
       await fixture.assigner.pass();
       await a.look();
-      // While nobody ran them, one was deleted, of which no agent had to be notified.
+      // A check is deleted while no agent runs any, so no agent has to be notified.
       await fixture.silence('agent-a');
       await fixture.assigner.pass();
       await fixture.checks.remove({ accountId: fixture.accountId, id: 'check-1' });
@@ -90,7 +90,7 @@ export function leaseSuite(fixtureOf: () => AgentFixture): void {
       expect(await b.look()).toMatchObject({ full: false, upsert: [], remove: [] });
       expect(await restarted.look()).toMatchObject({ full: false, upsert: [], remove: [] });
       expect(restarted.ids).toEqual(ofA);
-      // They are under its new epoch, by which others see that their agent is there.
+      // They have the new epoch, which shows that their agent is live.
       expect(
         await fixture.store.query(
           'select distinct agent_id, agent_epoch from assignments order by agent_id',
@@ -135,7 +135,7 @@ export function leaseSuite(fixtureOf: () => AgentFixture): void {
       await fixture.agent('agent-a').look();
       expect(await known()).toHaveLength(1000);
       expect(await known()).not.toContain('filler-999');
-      // Else it would come back as a new one.
+      // An ended agent stays: otherwise it could return as a new one.
       expect(await known()).toContain('filler-1000');
     });
   });

@@ -17,8 +17,8 @@ const PERIOD_MS = 10 * MINUTE_MS;
 const CAPABILITIES = { types: [], ipv6: false, icmp: false, capture: false };
 
 /**
- * What the holder of berlin's key can make the service believe of a check that oslo alone runs, and
- * of slots that berlin was not given.
+ * What the holder of berlin's key can make the service believe about a check that only oslo runs,
+ * and about slots that berlin does not have.
  */
 describe.each(databases)('on %s', (kind) => {
   describe('what a location can make the service believe', () => {
@@ -48,7 +48,7 @@ describe.each(databases)('on %s', (kind) => {
         [fixture()[slug].id, fixture().mine.accountId, PERIOD_MS, phaseMs, stride, index],
       );
     };
-    /** The clock of these tests stands before the database's: what it was given just now was long ago. */
+    /** The clock of these tests is behind the database's, so the rows are dated back. */
     const since = (slug: 'berlin' | 'oslo', sinceMs: number) =>
       fixture().running.store.query(
         'update assigned_slots set since = $2::timestamptz where location_id = $1 and check_id = $3',
@@ -173,7 +173,7 @@ describe.each(databases)('on %s', (kind) => {
       ];
       const reply = await fixture().send(fixture().berlin, { results: wrong });
       expect(codesIn(reply)).toEqual(['foreign_location', 'invalid', 'foreign_location']);
-      // By the ids that the agent knows.
+      // Answers by the ids that the agent knows.
       const ids = reply.json.rejected.map((one: { readonly id: string }) => one.id);
       expect(new Set(ids)).toEqual(new Set(wrong.map(({ id }) => id)));
     });

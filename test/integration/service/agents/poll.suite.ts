@@ -17,7 +17,7 @@ async function settledAgent(fixture: AgentFixture, checks: number): Promise<Poll
   return a;
 }
 
-/** A poll that the service holds by now: its timer runs beside the assigner's. */
+/** A poll that the service holds: there is a timer beside the assigner's. */
 async function heldPoll(
   fixture: AgentFixture,
   agent: PollingAgent,
@@ -28,7 +28,7 @@ async function heldPoll(
   return { answer };
 }
 
-/** What a poll is answered, and when. */
+/** The answers to polls, and their times. */
 export function pollSuite(fixtureOf: () => AgentFixture): void {
   describe('a poll', () => {
     it('that is the first of an agent waits until its checks are assigned', async () => {
@@ -36,7 +36,7 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
       await fixture.addChecks('check', 3);
       const a = fixture.agent('agent-a');
       const answer = a.poll();
-      // Held, since an agent that was sent no checks would stop what it ran before.
+      // The poll is held: an answer without checks would stop what the agent ran before.
       await eventually(() => fixture.clock.pendingTimers === 1);
       await fixture.assigner.pass();
       expect(await answer).toMatchObject({
@@ -65,7 +65,7 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
       await a.look();
       await fixture.assigner.pass();
       await a.look();
-      // Away for so long that it has lost them all, and the service stops as it comes back.
+      // The agent was away until it had lost all checks, and the service stops when it returns.
       await fixture.silence('agent-a');
       await fixture.assigner.pass();
       const answer = await a.look();
@@ -221,7 +221,7 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
         { proxyUrl: null },
       );
       expect(await a.poll()).toMatchObject({ location: { proxyUrl: null } });
-      // What it knows is not sent again.
+      // Known settings are not sent again.
       const { answer: idle } = await heldPoll(fixture, a);
       await fixture.clock.advance(HOLD_MS);
       expect(await idle).toMatchObject({ location: { settings: null } });
@@ -250,7 +250,7 @@ export function pollSuite(fixtureOf: () => AgentFixture): void {
         location: null,
       });
       expect((await answer).runs).toMatchObject([{ runId: id, checkId: 'check-0' }]);
-      // It has not run yet, and is no reason to answer again and again: only a further one is.
+      // The run is still open, but does not end later polls. Only another run does.
       const next = await heldPoll(fixture, a);
       const further = await fixture.checkRuns.request(fixture.accountId, 'check-0', {
         location: null,

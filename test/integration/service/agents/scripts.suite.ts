@@ -5,7 +5,7 @@ import type { AgentFixture } from '../../../support/service/agent-fixture.ts';
 
 const API = { checkType: 'API', request: { url: 'https://shop.example/' } };
 
-/** Which scripts agents get, and when. */
+/** The scripts that agents get. */
 export function scriptsSuite(fixtureOf: () => AgentFixture): void {
   const snippetsOf = ({ store, clock }: AgentFixture) =>
     createSnippets({ store, clock, allowance: unlimited });

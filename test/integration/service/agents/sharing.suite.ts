@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { AgentFixture } from '../../../support/service/agent-fixture.ts';
 import { PollingAgent, sorted } from '../../../support/service/polling-agent.ts';
 
-/** Who runs a check, as the database has it: `agent`, or `- reason`. */
+/** Which agent runs each check, by the database: `agent`, or `- reason`. */
 export async function ownersOf(fixture: AgentFixture): Promise<ReadonlyMap<string, string>> {
   const rows = await fixture.store.query<{ checkId: string; owner: string }>(
     `select check_id, coalesce(agent_id, '- ' || unassigned_reason) as owner from assignments
@@ -78,7 +78,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       expect(moved.length).toBeGreaterThan(5);
       expect(new Set(moved.map(([, owner]) => owner))).toEqual(new Set(['agent-c']));
       expect(c.ids).toEqual(sorted(moved.map(([id]) => id)));
-      // Whoever loses some is sent these alone.
+      // An agent that loses checks gets only their removal.
       expect(told.map(({ full, upsert }) => ({ full, upsert }))).toEqual([
         { full: false, upsert: [] },
         { full: false, upsert: [] },
@@ -151,7 +151,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
     it('move unchanged, or with the changes made while their agent left', async () => {
       const fixture = fixtureOf();
       const { accountId, checks } = fixture;
-      // In turn with another location, so that their slots are not those of their frequency.
+      // They rotate with another location, so their slots differ from those of their frequency.
       await fixture.addLocation('attic');
       await fixture.addChecks('check', 30, { privateLocations: ['attic', 'cellar'] });
       const [a, b] = [fixture.agent('agent-a'), fixture.agent('agent-b')];
@@ -198,7 +198,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       await fixture.assigner.pass();
       await b.release();
       await fixture.checks.remove({ accountId: fixture.accountId, id: 'check-1' });
-      // As it is for whoever took the changes just before.
+      // As if another assigner had just taken the changes.
       await fixture.store.query(`delete from location_changes where check_id = 'check-1'`);
       await fixture.assigner.pass();
       const left = ids.filter((id) => id !== 'check-1');
@@ -226,7 +226,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       await b.release();
       await fixture.assigner.pass();
       expect((await ownersOf(fixture)).get('ping')).toBe('- icmp_not_permitted');
-      // And why it is that nobody has one follows those that are left.
+      // The reason why no agent has a check follows the remaining agents.
       const c = fixture.agent('agent-c', { capabilities: { types: ['DNS'] } });
       await c.look();
       await fixture.assigner.pass();
@@ -251,9 +251,9 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       // The next poll renews the lease.
       const leaseEndMs = await timeIn(fixture, LEASE_END);
       await agent.look();
-      // Not from the assignment: it still has to come to the agent, however long that takes in a lease.
+      // Not from the assignment: the check may need up to a lease to reach the agent.
       expect(answeredUntil(agent)).toBe(leaseEndMs);
-      // Its process may have run them, and been killed before they were on disk.
+      // The process may have run the checks, and been killed before they were on disk.
       const assignedMs = await timeIn(fixture, `(select first_assigned_at from assignments)`);
       expect(assignedMs).toBeLessThan(leaseEndMs);
       const again = fixture.agent('agent-a', { instanceId: 'agent-a-2' });
@@ -351,7 +351,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       await checks.update({ accountId, id: 'ping' }, { activated: true });
       await fixture.assigner.pass();
       const untilMs = await timeIn(fixture, time);
-      // It runs them on: an instant yet to come would cost it what is due and has not begun.
+      // The agent still runs them: a later instant would lose slots that are already due.
       await agent.look();
       expect(answeredUntil(agent)).toBe(untilMs);
     });
@@ -368,7 +368,7 @@ export function sharingSuite(fixtureOf: () => AgentFixture): void {
       await a.look();
       await fixture.assigner.pass();
       expect(await ownersOf(fixture)).toEqual(new Map([['ping', '- icmp_not_permitted']]));
-      // The operator allows it: the same process finds out.
+      // After the operator permits ICMP, the same process notices.
       a.become({ capabilities: { icmp: true } });
       const { epoch } = a;
       await a.look();

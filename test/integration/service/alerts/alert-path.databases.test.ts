@@ -25,12 +25,12 @@ import { useRunningService } from '../../../support/service/service-fixture.ts';
 const SECRET = 'the key of the hook';
 const MINUTE_MS = 60_000;
 
-/** From the results of an agent to the messages to people: every part is the real one. */
+/** From the results of an agent to the messages to people, with all real parts. */
 describe.each(databases)('on %s', (kind) => {
   describe('an alert', () => {
     const running = useRunningService(kind);
     const fixture = useResultsFixture(running);
-    // What one test leaves waiting is not for the replicas of the next.
+    // Removes deliveries that are left, so that the replicas of the next test do not send them.
     afterEach(() => running().store.query('delete from alert_deliveries'));
 
     let callsUnderWay = 0;
@@ -42,7 +42,7 @@ describe.each(databases)('on %s', (kind) => {
         callsUnderWay -= 1;
       }
     };
-    /** The same database, with the calls counted that it has not answered. */
+    /** The same database. Counts the calls in progress. */
     const watched = (store: Store): Store =>
       Object.assign(Object.create(store), {
         query: (...call: Parameters<Store['query']>) => counted(store.query(...call)),
@@ -50,7 +50,7 @@ describe.each(databases)('on %s', (kind) => {
           counted(store.transaction(...call) as Promise<T>),
         listen: store.listen.bind(store),
       });
-    /** Lets time pass, but none while the replicas wait for the database: a slow one would miss what is due. */
+    /** Lets time pass except while a replica waits for the database, which may be slow. */
     const passUntil = async (condition: () => boolean): Promise<void> => {
       while (!condition()) {
         if (callsUnderWay > 0) await new Promise<void>((resolve) => setImmediate(resolve));
@@ -58,7 +58,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     };
 
-    /** A whole service beside the one that answers requests, until the test ends. */
+    /** A second whole service beside the one that answers requests, until the test ends. */
     const startReplica = async (mail: MailServer): Promise<void> => {
       const { store, clock } = fixture();
       const delivery = readOutgoingConfig({
@@ -151,7 +151,7 @@ describe.each(databases)('on %s', (kind) => {
       await startReplica(mail);
       await startReplica(mail);
       await run(0, FAILED);
-      /** Time passes; then both look, and find the same thing due. */
+      /** Lets time pass. Then both replicas find the same alert due. */
       const pass = async (minutes: number): Promise<void> => {
         clock.spend(minutes * MINUTE_MS);
         await clock.advance(2_000);
@@ -199,13 +199,13 @@ describe.each(databases)('on %s', (kind) => {
       });
       const { run, alerts } = alertsFixtureOf(fixture());
       const id = await makeWebhook(fixture(), { url: hook.url, webhookSecret: SECRET }, ['shop']);
-      // Its clock is its own: nobody else wakes with it.
+      // The worker has its own clock, so advancing it wakes no other.
       const itsClock = new FakeClock(fixture().clock.wallMs());
       const killed = startWorker({ ...fixture(), store: mortal, clock: itsClock });
       await run(0, FAILED);
       await eventually(() => hook.requests.length === 1);
       await run(1, PASSED);
-      // As if it were not there: it gives up to note what came of it.
+      // Its database does not answer, so it gives up saving the outcome.
       const hasGivenUp = () =>
         killed.logs.records().some(({ msg }) => String(msg).includes('could not save the outcome'));
       while (!hasGivenUp()) await itsClock.advance(1_000);
@@ -237,7 +237,7 @@ describe.each(databases)('on %s', (kind) => {
       await store.query('alter table gone rename to alert_deliveries');
       expect(lost.status).toBeGreaterThanOrEqual(500);
       expect(await alerts()).toEqual([]);
-      // The agent got no answer that it can trust, and sends it again, twice at once.
+      // The agent got no valid answer, and sends the result again, twice at once.
       const again = await Promise.all([send(berlin, batch), send(berlin, batch)]);
       expect(again.map(({ status }) => status)).toEqual([200, 200]);
       await deliveriesWhen(fixture(), id, whenAll('sent'));
@@ -255,7 +255,7 @@ function subjectOf(source: string): string | undefined {
   return /^Subject: (.*)\r$/m.exec(source)?.[1];
 }
 
-/** The same database, until its process is killed: it answers nothing any more. */
+/** The same database until the process is killed. After that it does not answer. */
 function mortalStore({ store }: ResultsFixture): {
   readonly mortal: Store;
   readonly kill: () => void;

@@ -102,7 +102,7 @@ describe.each(databases)('on %s', (kind) => {
          values ($1, 'shop', $2, to_timestamp(1.007), to_timestamp(1.008), $3, $4::jsonb)`,
         [mine.accountId, STORED.condition, STORED.ssl_told_days, bodyOfPreviousRelease()],
       );
-      // What was sent waits since then for an acknowledgement.
+      // A sent alert waits for an acknowledgement since it was sent.
       const wait = { worst: 'degraded', sinceMs: 1005, isEscalated: false };
       const state = { ...STATE, acknowledged: null, wait };
       expect(await recordOfShop()).toEqual({

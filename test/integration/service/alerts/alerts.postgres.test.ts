@@ -27,7 +27,7 @@ import {
 
 const PATH = '/v1/check-alerts';
 
-/** Checks, groups and the account say what each of them says in a test. */
+/** Settings of the check, group or account itself, which differ in each test. */
 const own = (alertSettings: object) => ({ useGlobalAlertSettings: false, alertSettings });
 const failedRuns = (failedRunThreshold: number) => ({
   escalationType: 'RUN_BASED',
@@ -99,7 +99,7 @@ describe.each(databases)('on %s', (kind) => {
         startedAt: new Date(slot(2) + 5).toISOString(),
         alertedAt: new Date(clock.wallMs()).toISOString(),
       };
-      // By when they were given, the end excluded.
+      // By the time of the alert, the end excluded.
       const now = clock.wallMs();
       clock.spend(1);
       expect((await mine.get(PATH)).json).toEqual([recovery, failure]);
@@ -273,7 +273,7 @@ describe.each(databases)('on %s', (kind) => {
       await run(5, { hasErrors: true });
       await run(6, { isCancelled: true });
       expect(await alerts()).toEqual(['ALERT_FAILURE']);
-      // Nor does it make late what it is newer than.
+      // It does not make older runs late either.
       await run(7, PASSED);
       await run(10, { hasErrors: true });
       await run(9, FAILED);
@@ -368,7 +368,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
     });
 
-    it('are given once while several replicas judge due checks and results arrive', async () => {
+    it('are given once while several replicas judge due checks and results arrive at the same time', async () => {
       const { store, check, berlin, features } = fixture();
       const { deliver, result, alerts, slot } = alertsFixtureOf(fixture());
       const ids = Array.from({ length: 30 }, (_, number) => `c${number}`);
@@ -397,7 +397,7 @@ describe.each(databases)('on %s', (kind) => {
       await change({ muted: true });
       await run(1, FAILED);
       await change({ muted: false });
-      // What began in the meantime, and lasts.
+      // The problem began while alerts were muted, and lasts.
       await run(2, FAILED);
       expect(await alerts()).toEqual(['ALERT_FAILURE_REMAIN']);
       await run(3, PASSED);
@@ -498,7 +498,7 @@ describe.each(databases)('on %s', (kind) => {
         }),
       });
       await run(1, FAILED, oslo);
-      // Made in oslo in the place of berlin: so both fail.
+      // Made in oslo for berlin, so both locations fail.
       const retry = result(1, { ...FAILED, attempts: 1, origin: 'berlin' }, oslo);
       await handOver(oslo, retry);
       await deliver(oslo, { results: [retry] });
@@ -525,7 +525,7 @@ describe.each(databases)('on %s', (kind) => {
       await run(2, FAILED, bonn);
       await run(2, PASSED);
       expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
-      // Where they take turns there is nothing to take a percentage of.
+      // If the locations rotate, the percentage does not apply.
       await change({ runParallel: false });
       await run(3, FAILED, rome);
       expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY', 'ALERT_FAILURE']);
@@ -660,7 +660,7 @@ describe.each(databases)('on %s', (kind) => {
       for (const checkId of ['shop', 'quiet', 'still', 'broken'])
         await run(2, { ...FAILED, checkId });
       expect(await alerts()).toEqual(['ALERT_FAILURE']);
-      // Its trouble began in the silence, and lasts longer.
+      // Its problem began in the silence, and lasts longer.
       await run(3, { ...FAILED, checkId: 'broken' });
       expect((await alerts()).slice(1)).toEqual(['ALERT_FAILURE_REMAIN broken']);
       await run(4, { ...PASSED, checkId: 'broken' });
@@ -670,7 +670,7 @@ describe.each(databases)('on %s', (kind) => {
       await run(15, PASSED);
       await run(16, { ...PASSED, checkId: 'still' });
       await run(20, { ...PASSED, checkId: 'quiet' });
-      // Its trouble began before the silence, and lasts.
+      // Its problem began before the silence, and lasts.
       await run(21, { ...FAILED, checkId: 'timed' });
       expect((await alerts()).slice(3)).toEqual([
         'ALERT_RECOVERY',
@@ -736,11 +736,11 @@ describe.each(databases)('on %s', (kind) => {
       expect(incidents).toEqual([]);
       await take([result(2, FAILED), result(3, FAILED), result(4, DEGRADED), result(5, FAILED)]);
       expect(incidents).toEqual([opened]);
-      // Even if nobody is to be notified by now, and the check would open no incident any more.
+      // Even if the check is muted and has no incident settings by now.
       await change({ muted: true, triggerIncident: null });
       await take([result(6, PASSED)]);
       expect(incidents).toEqual([opened, resolved]);
-      // Muted, it opens none at all.
+      // A muted check opens no incident.
       await change({ triggerIncident: trigger, ...own(failedRuns(1)) });
       await take([result(7, FAILED), result(8, PASSED)]);
       expect(incidents).toEqual([opened, resolved]);

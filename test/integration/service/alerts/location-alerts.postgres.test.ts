@@ -20,7 +20,7 @@ describe.each(databases)('on %s', (kind) => {
   describe('a silent location', () => {
     const running = useRunningService(kind);
     const fixtureOf = useSilenceFixture(running);
-    // What one test leaves waiting is not for the workers of the next.
+    // Removes deliveries that are left, so that the workers of the next test do not send them.
     afterEach(() => running().store.query('delete from alert_deliveries'));
 
     const channel = (
@@ -64,7 +64,7 @@ describe.each(databases)('on %s', (kind) => {
         await pass(30, ...keepers);
       }
       expect(await notices(fixture, all)).toEqual(['LOCATION_SILENT berlin']);
-      // Who was notified is known beyond the retention.
+      // The notified channels are known beyond the retention.
       const { store, clock } = fixture;
       await store.query("update alert_deliveries set state = 'sent', finished_at = created_at");
       const beforeMs = clock.wallMs() + 1;

@@ -19,10 +19,10 @@ const DAY_MS = 86_400_000;
 const FROM_MS = Date.UTC(2026, 0, 1);
 const DAYS = 4;
 const NOW_MS = FROM_MS + DAYS * DAY_MS;
-/** No runs are too many. */
+/** No limit of runs. */
 const LIMITS = { nowMs: NOW_MS, maxRuns: null };
 
-/** What is asked for is that of the definition: no other code of ours has a part in it. */
+/** The definition of each aggregate, without code of the service. */
 const NAIVE: Readonly<Record<Aggregation, (values: readonly number[]) => number>> = {
   avg: (values) => sum(values) / values.length,
   max: (values) => Math.max(...values),
@@ -43,7 +43,7 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Between the two values that are nearest to the place, as much as it is between them. */
+/** Interpolates linearly between the two nearest values. */
 function percentile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   const place = share * (sorted.length - 1);
@@ -73,7 +73,7 @@ const QUERY = fc.record({
   minutes: fc.constantFrom(null, 1, 7, 60, 1440, 2880, 10_080, 43_200),
 });
 
-/** Every aggregate of random runs, against a computation that does as the words say. */
+/** Compares every aggregate of random runs with a naive computation. */
 describe.each(databases)('on %s', (kind) => {
   describe('aggregates', () => {
     let store: Store;
@@ -107,7 +107,7 @@ describe.each(databases)('on %s', (kind) => {
           );
           const key = { accountId: 'mine', checkId };
           await insertRunMetrics(store, { ...key, runs: rows });
-          // Neither is there twice, nor mixed up with those of others.
+          // Nothing is there twice or in the series of another check.
           await insertRunMetrics(store, { ...key, runs: rows });
           await insertRunMetrics(store, { accountId: 'theirs', runs: rows });
           const { fromMs, spanMs, passed, groupBy, minutes } = query;

@@ -24,7 +24,7 @@ const SUFFIXES = ['avg', 'max', 'median', 'min', 'p50', 'p90', 'p95', 'p99', 'st
 const iso = (ms: number): string => new Date(ms).toISOString();
 const seconds = (ms: number): number => ms / 1000;
 
-/** An answer with this status and these phases; no status is no answer. */
+/** A run with this status and these phases. Without a status it got no answer. */
 function httpDetail(status: number | null, phases: Partial<HttpTimingPhases> = {}) {
   const timingPhases = { ...HTTP_RESPONSE.timingPhases, ...phases };
   return status === null
@@ -180,7 +180,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await dataOf('metrics=responseTime')).toEqual([]);
       await bring(once);
       await bring(once);
-      // The retry of oslo's run, beside berlin's own of the same slot.
+      // A retry in berlin of oslo's run, beside berlin's own run of the same slot.
       const retry = { slot: minutesAgo(1), origin: 'oslo', attempts: 2, responseTime: 10 };
       await fixture().handOver(fixture().berlin, resultOfRun(retry));
       await bring(

@@ -30,7 +30,7 @@ const COMMON = {
 };
 const PHASES = { ...HTTP_RESPONSE.timingPhases, wait: 0.25, tls: 3, firstByte: 12.125 };
 
-/** One of each kind of detail, and those without figures. */
+/** One result of each kind of detail, and results without figures. */
 const RESULTS: readonly CheckResult[] = [
   { apiCheckResult: { ...HTTP_DETAIL, response: { ...HTTP_RESPONSE, timingPhases: PHASES } } },
   { hasFailures: true, apiCheckResult: { ...HTTP_DETAIL, response: null, timingPhases: PHASES } },
@@ -74,7 +74,7 @@ const RESULTS: readonly CheckResult[] = [
   wireResult(`run-${number}`, { checkRunId: NOON - number * DAY_MS, ...fields }),
 );
 
-/** Where the metrics of results are kept, and for how long. */
+/** The storage of the metrics of results, and its retention. */
 describe.each(databases)('on %s', (kind) => {
   describe('the metrics of results', () => {
     const store = useEmptyStore(kind);
@@ -84,7 +84,7 @@ describe.each(databases)('on %s', (kind) => {
     const partitions = (clock: FakeClock) =>
       createResultPartitions({ store: store(), clock, log: silentLog(), retentionDays: 20 });
     const rows = async () => {
-      // Its keys are beyond what a number can hold.
+      // Its keys exceed the range of a JavaScript number.
       const found = await store().query<{ row: Record<string, unknown> }>(
         `select to_jsonb(m) || jsonb_build_object('run_key', run_key::text) as row
          from result_metrics m order by slot, run_key`,

@@ -9,7 +9,7 @@ import type { TestContent } from '../../../support/artifacts/artifact-content.ts
 import { only, useArtifactServer, useParties } from '../../../support/service/artifact-service.ts';
 
 const BLOCK = Buffer.alloc(65_536, 'vedette ');
-/** Garbage that nobody collected yet is in it; the whole would be 150 MB. */
+/** Includes garbage that is not collected yet. The whole artifact would be 150 MB. */
 const MAX_GROWN_BYTES = 96 * 1024 * 1024;
 
 function blocks(bytes: number): Readable {

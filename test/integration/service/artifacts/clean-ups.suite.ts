@@ -12,7 +12,7 @@ import {
   withBrokenDisk,
 } from '../../../support/service/artifact-service.ts';
 
-/** What goes with time, and what stays. */
+/** What the clean-up removes, and what it leaves. */
 export function artifactCleanUps(server: () => ArtifactServer): void {
   describe('the clean-up of artifacts', () => {
     const service = useParties(server);
@@ -57,7 +57,7 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       expect(await contents.stat({ ...young.description, accountId }, forever)).not.toBeNull();
       const metrics = (await app.ask('/metrics')).text;
       expect(metrics).toContain('vedette_service_artifacts_unclaimed_total 2');
-      // It stays to its own end, also where its result goes before.
+      // It stays until its own retention ends, even if its result is deleted before.
       await store.query('delete from check_results where id = $1', [resultId]);
       expect(await artifacts.cleanUp(forever)).toMatchObject({ unclaimed: 0 });
       const shown = (await mine.ask(LIST(mine, resultId))).json;
@@ -102,7 +102,7 @@ export function artifactCleanUps(server: () => ArtifactServer): void {
       await artifacts.cleanUp(forever);
       expect((await listed(mine)).map(({ name }) => name)).toEqual(['second']);
       expect(await contents.stat(key, forever)).not.toBeNull();
-      // Somebody has begun to send it once more, and got the answer that it is there.
+      // Another upload of the same content has begun, and learned that it is stored already.
       const { json: upload } = await mine.begin(content, { name: 'third' });
       await age('artifacts', 'created_at', 31, `name = 'second'`);
       await artifacts.cleanUp(forever);

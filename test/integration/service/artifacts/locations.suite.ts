@@ -13,12 +13,12 @@ import {
 } from '../../../support/service/artifact-service.ts';
 
 const NAME = 'response-body';
-/** Anybody can compute the id of a result to come. */
+/** Anybody can compute the id of a future result. */
 const comingResult = (account: ArtifactAccount, slotMs: number): string =>
   resultIdOf(sequenceIdOf(account.checkId, account.slug, slotMs), 1);
 const urlOf = (resultId: string): string => `/v1/artifacts/${artifactIdOf(resultId, NAME)}`;
 
-/** What an agent of one location can do to the artifacts of another. */
+/** The effects of an agent of one location on the artifacts of another. */
 export function artifactLocations(server: () => ArtifactServer): void {
   describe('artifacts of two locations', () => {
     const service = useParties(server);
@@ -70,7 +70,7 @@ export function artifactLocations(server: () => ArtifactServer): void {
         expect(await shownAt(mine, resultId)).toEqual({ listed, status: 200, head: 200 });
         const got = await download(app.port, urlOf(resultId), { key: mine.key });
         expect(got.body.equals(content.bytes)).toBe(true);
-        // Sent again, it is the same one still.
+        // After another upload the result still has the same artifact.
         expect((await mine.begin(newContent(30), about)).json.parts).toEqual([]);
         expect(await shownAt(mine, resultId)).toMatchObject({ listed });
       },

@@ -13,10 +13,10 @@ import {
 import type { Reply } from '../../../support/service/service-app.ts';
 
 const MIB = 1024 ** 2;
-/** For one artifact of a MiB, with what each takes besides. */
+/** Space for one artifact of 1 MiB, with the overhead of each artifact. */
 const ROOM = MIB + 8192;
 
-/** How much artifacts may take. */
+/** The quotas of artifacts. */
 export function artifactQuotas(server: () => ArtifactServer): void {
   describe('the quota of artifacts', () => {
     const service = useParties(server);
@@ -48,7 +48,7 @@ export function artifactQuotas(server: () => ArtifactServer): void {
       expect((await listed(mine)).map(({ name }) => name)).toEqual(['stored']);
       const metrics = (await app.ask('/metrics')).text;
       expect(metrics).toContain('vedette_service_artifacts_refused_total{limit="location"} 1');
-      // A neighbour has room of its own.
+      // Another location has its own quota.
       const other = await mine.neighbour('aachen');
       expect((await begin(other, newContent(MIB), 'body')).status).toBe(200);
       await store.query(`update artifacts set created_at = now() - interval '31 days'`);
@@ -76,7 +76,7 @@ export function artifactQuotas(server: () => ArtifactServer): void {
       for (let n = 0; n < 3; n += 1) {
         expect((await begin(mine, content, 'body')).status).toBe(200);
       }
-      // A content that the location has already takes no room but for its name.
+      // A content that the location already has takes only the overhead of an artifact.
       expect((await begin(mine, content, 'copy')).status).toBe(200);
       expect((await begin(mine, newContent(10), 'more')).status).toBe(409);
     });

@@ -52,7 +52,7 @@ async function upgrade(store: Store): Promise<void> {
   }
 }
 
-/** What becomes of artifacts and uploads of the previous release, and of what it goes on to do. */
+/** Artifacts and uploads of the previous release, before and during the upgrade. */
 export function artifactUpgrades(kind: DatabaseKind): void {
   describe('artifacts of the previous release', () => {
     const server = useArtifactServer(kind, openOfPreviousRelease);
@@ -111,7 +111,7 @@ export function artifactUpgrades(kind: DatabaseKind): void {
       expect((await mine.begin(newContent(10), { name: NAME })).json.parts).toEqual([]);
       expect((await other.begin(newContent(10), { name: NAME })).status).toBe(404);
 
-      // A replica of the previous release goes on for a while.
+      // A replica of the previous release still runs for a while.
       await insertAsBefore(mine, 'result-late', late);
       expect(await digestsAt(mine, 'result-late')).toEqual([]);
       const begunBefore = (id: string, ago: string) =>
@@ -123,7 +123,7 @@ export function artifactUpgrades(kind: DatabaseKind): void {
         );
       await begunBefore('result-coming', '1 minute');
       await begunBefore('result-late', '1 minute');
-      // Uploaded before the run began: by nobody who made it.
+      // Uploaded before the run began, so not by the agent that made it.
       await begunBefore('result-to-come', '-1 minute');
       expect(await digestsAt(mine, 'result-coming')).toEqual([coming.description.sha256]);
       expect(await digestsAt(mine, 'result-late')).toEqual([late.description.sha256]);

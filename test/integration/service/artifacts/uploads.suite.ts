@@ -26,7 +26,7 @@ import {
   withBrokenDisk,
 } from '../../../support/service/artifact-service.ts';
 
-/** What agents send, in parts, and what becomes of it. */
+/** Uploads of agents in parts. */
 export function artifactUploads(server: () => ArtifactServer): void {
   describe('artifacts', () => {
     const service = useParties(server);
@@ -118,7 +118,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       await mine.putParts(upload, newContent(1000));
       expect((await mine.complete(upload)).json.complete).toBe(false);
       expect(await listed(mine)).toEqual([]);
-      // Whoever goes on as if nothing had been has to begin again.
+      // A client that continues the discarded upload has to begin again.
       const [lost] = await mine.putParts(upload, content);
       expect([lost?.status, lost?.json.attributes]).toEqual([404, { resource: 'upload' }]);
       expect((await mine.complete(upload)).json.complete).toBe(false);
@@ -205,7 +205,7 @@ export function artifactUploads(server: () => ArtifactServer): void {
       const got = await download(app.port, (await only(mine)).url, { key: mine.key });
       expect(got.body.equals(first.bytes)).toBe(true);
       expect((await mine.begin(newContent(30))).json.parts).toEqual([]);
-      // What came second is found by the clean-up.
+      // The clean-up finds the content of the second one.
       await store.query(`update artifact_uploads set active_at = now() - interval '2 days'`);
       const { artifacts, contents } = service();
       await artifacts.cleanUp(forever);

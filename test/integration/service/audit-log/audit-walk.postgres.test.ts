@@ -11,7 +11,7 @@ import { useHostileFixture } from '../../../support/service/hostile-fixture.ts';
 const WALK_MS = 120_000;
 const WRITING = ['POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Resources that others name go after those. */
+/** Deletes resources after those that name them. */
 const rankOf = ({ method, url }: Route): number => {
   // An alert is open until a valid request deactivates its check.
   if (url.startsWith('/v1/check-alerts/')) return -2;
@@ -19,7 +19,7 @@ const rankOf = ({ method, url }: Route): number => {
   if (url.startsWith('/v1/checks/')) return 0;
   return url === '/v1/private-locations/:id' ? 10 : 9 - url.split('/').length;
 };
-/** It takes away what other requests need, or what another request has taken already. */
+/** It deletes something that other requests need, or that another request has deleted already. */
 const needsAccount = ({ method, url, access }: Route): boolean =>
   method === 'DELETE' &&
   (access.kind === 'user' || ['/v1/checks/:id', '/v1/users/:id', '/v1/api-keys/:id'].includes(url));
@@ -46,7 +46,7 @@ describe.each(databases)('on %s', (kind) => {
     const accounts: FullAccount[] = [];
     let walked = 0;
 
-    // Walked once for all tests.
+    // The walk runs once for all tests.
     beforeAll(async () => {
       const { send } = fixtureOf();
       const newAttacker = async (): Promise<FullAccount> => {

@@ -134,7 +134,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await listed(theirs)).toEqual(before);
     });
 
-    it('answers for each check what its own update would answer', async () => {
+    it('has the same answer for each check as an update of that check alone', async () => {
       const { mine } = service();
       await putChecks(mine, ['a']);
       await mine.put('/v1/checks/tcp/port', {
@@ -269,7 +269,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await listed(mine, '&search=c-0'))[0].muted).toBe(false);
     });
 
-    it('leaves a check as it is that no longer matches the filter when its time comes', async () => {
+    it('does not change a check that no longer matches the filter when it is processed', async () => {
       const { mine, features } = service();
       await putChecks(mine, ['a'], { tags: ['old'] });
       await putHeartbeat(mine, 'beat', { tags: ['old'] });
@@ -392,7 +392,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('waits for no other of the same account: one of two gets 429', async () => {
+    it('does not wait for another of the same account: one of two gets 429', async () => {
       const { mine, theirs } = service();
       const ids = Array.from({ length: 20 }, (_, index) => `c-${index}`);
       await putChecks(mine, ids);

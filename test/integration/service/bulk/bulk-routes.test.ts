@@ -53,7 +53,7 @@ describe('the route of bulk requests', () => {
     expect((await reply).status).toBe(200);
   });
 
-  it('makes of each error what the request for one check would, and logs faults', async () => {
+  it('maps each error as the request for one check does, and logs faults', async () => {
     run = async (_accountId, _body, { errorOf }) =>
       [conflict('it is taken'), new TypeError('a secret of our own')].map((thrown, index) => {
         const { status, message, attributes } = errorOf(thrown);

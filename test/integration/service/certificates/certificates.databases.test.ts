@@ -41,7 +41,7 @@ describe.each(databases)('on %s', (kind) => {
   const fixtureOf = useResultsFixture(useRunningService(kind));
 
   describe('the certificates that checks saw', () => {
-    it('come with who issued them, for which names, and the days that are left now, soonest first', async () => {
+    it('have their issuer, their names and the remaining days, the soonest to expire first', async () => {
       const { mine, theirs, berlin, deliver, check } = fixtureOf();
       await check('mail');
       await check('plain');
@@ -118,7 +118,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('take the one that expires first of a slot, and stay known without the result', async () => {
+    it('have for each slot the one that expires first, and stay known after the result is deleted', async () => {
       const { mine, berlin, oslo, deliver, store } = fixtureOf();
       const slot = minutesAgo(2);
       await deliver(berlin, {
@@ -135,7 +135,7 @@ describe.each(databases)('on %s', (kind) => {
       await store.query('delete from check_results where account_id = $1', [mine.accountId]);
       const [left] = (await mine.get(PATH)).json;
       expect(left).toMatchObject({ checkId: 'shop', certificate: null, location: null });
-      // The slot and the whole days of then: up to a day less than there is.
+      // The slot and the whole days at that time: up to a day less than the real rest.
       expect(left.daysRemaining).toBe(2);
     });
   });

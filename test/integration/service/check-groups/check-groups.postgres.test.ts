@@ -131,7 +131,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${group.id}`)).status).toBe(404);
       expect((await mine.delete(`${PATH}/${group.id}`)).status).toBe(404);
       expect((await mine.get('/v1/checks/home')).json.groupId).toBeNull();
-      // The group that the check was in is no hindrance to its next change.
+      // The deleted group does not prevent the next change of its check.
       expect((await mine.patch('/v1/checks/home', { muted: true })).status).toBe(200);
     });
 

@@ -57,7 +57,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('is one that its agent is to end, until the agent has closed it', async () => {
+    it('is sent to its agent as cancelled until the agent has closed it', async () => {
       const run = await fixture.request('ssh', cellar);
       await fixture.claim(agent);
       await wakes(running().store, cellar, () => cancel(run.id));
@@ -141,7 +141,7 @@ describe.each(databases)('on %s', (kind) => {
   describe('the result of a cancelled run', () => {
     const fixture = useResultsFixture(running);
 
-    it('judges nothing, though its agent had not heard of that', async () => {
+    it('does not affect the status, although its agent did not know of the cancellation', async () => {
       const { mine, berlin, deliver } = fixture();
       const { json: run } = await mine.post('/v1/checks/shop/run', { location: 'berlin' });
       expect((await mine.delete(`/v1/check-runs/${run.id}`)).status).toBe(204);

@@ -17,7 +17,7 @@ import { problemsIn, useAccounts } from '../../../support/service/service-fixtur
 
 const MINUTE_MS = 60_000;
 
-/** Runs on request, and who is given them. */
+/** Runs on request, and the agents that get them. */
 describe.each(databases)('on %s', (kind) => {
   describe('check runs', () => {
     const running = useRunsService(kind);
@@ -242,7 +242,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await fixture.claim(second)).toEqual([]);
         await fixture.endLease(first);
         expect(await fixture.claim(second)).toEqual([told]);
-        // Whoever comes back late has it no more, and can say nothing of it.
+        // An agent that returns late has lost the run, and cannot close it.
         const again = await fixture.join(cellar, 'first');
         expect(await fixture.claim(again)).toEqual([]);
         await fixture.close(again, run.id);
@@ -354,7 +354,7 @@ describe.each(databases)('on %s', (kind) => {
   });
 });
 
-/** One after the other, so that they come in this order. */
+/** One after the other, so that they keep this order. */
 async function all<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   for (const item of items) results.push(await work(item));

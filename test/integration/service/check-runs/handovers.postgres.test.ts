@@ -24,7 +24,7 @@ const ELSEWHERE = {
 };
 const OTHER = { ids: () => 'x', checkVariables: TEST_CHECK_VARIABLES };
 
-/** Retries that one location hands to another, and what becomes of runs that nobody makes. */
+/** Retries that one location hands to another, and runs that no agent makes. */
 describe.each(databases)('on %s', (kind) => {
   describe('handed over retries', () => {
     const running = useRunsService(kind);
@@ -37,7 +37,7 @@ describe.each(databases)('on %s', (kind) => {
 
     beforeEach(async () => {
       checkRuns = running().features.checkRuns;
-      // A pass takes in those of all accounts.
+      // A pass handles the runs of all accounts.
       await running().store.query('delete from one_off_runs');
       fixture = new RunsFixture(running(), service().mine.accountId);
       locations = [
@@ -116,7 +116,7 @@ describe.each(databases)('on %s', (kind) => {
         expect([await to(0), await to(2)]).toEqual(['c', 'a']);
         await fixture.endLease(agents[2]);
         expect(await to(0)).toBeNull();
-        // Another one is there, which does not have the check yet.
+        // The location has another agent, which does not have the check yet.
         await fixture.join(locations[1], 'new');
         expect(await to(0)).toBeNull();
       });
@@ -140,7 +140,7 @@ describe.each(databases)('on %s', (kind) => {
         const [first, ...others] = offers.map(({ json }) => json);
         expect(first.location).toBe('b');
         for (const other of others) expect(other).toEqual(first);
-        // Also when nobody is left to whom it could be given.
+        // The same answer although no location could take it any more.
         await fixture.endLease(agents[1]);
         await fixture.endLease(agents[2]);
         expect((await fixture.offer(locations[0], agents[0], 'ssh')).json).toEqual(first);
@@ -171,10 +171,10 @@ describe.each(databases)('on %s', (kind) => {
         expect(await offer('gone', {})).toEqual(NOBODY);
         await fixture.check('not-here', [locations[1], locations[2]], ELSEWHERE);
         expect(await offer('not-here', {})).toEqual(NOBODY);
-        // Not even once the other location has handed it over, to a third one.
+        // Not even after the other location has handed it to a third one.
         expect((await fixture.offer(locations[1], agents[1], 'ssh')).json.location).toBe('c');
         expect(await offer('ssh', { ...foreign, retriesMade: 2 })).toEqual(NOBODY);
-        // By its own name, and yet of a slot that others were given.
+        // Its own run id, but the slot is assigned to others.
         await store.query('delete from assigned_slots where location_id = $1', [locations[0].id]);
         expect(await offer('ssh', {})).toEqual(NOBODY);
       });
@@ -283,7 +283,7 @@ describe.each(databases)('on %s', (kind) => {
         });
         expect(offered.json.location).toBe('c');
         const second = offered.json.runId;
-        // The attempt before it is over, and sent to nobody again.
+        // The previous attempt has ended, and is sent to no agent again.
         await fixture.endLease(agents[1]);
         expect(await fixture.claim(await joined(locations[1]))).toEqual([]);
         expect(await fixture.claim(agents[2])).toMatchObject([

@@ -19,7 +19,7 @@ const AGENTS = ['a0', 'a1', 'a2', 'a3'];
 const agentNumber = fc.nat({ max: AGENTS.length - 1 });
 const someNumber = fc.nat({ max: 1000 });
 
-/** What happens next. Polls of one step come at once; whoever has no lease begins one by it. */
+/** The next step. Polls of a step are concurrent. A poll without a lease begins one. */
 const STEP = fc.oneof(
   {
     weight: 5,
@@ -59,7 +59,7 @@ interface ModelRun {
   isOver: boolean;
 }
 
-/** Who should hold what, beside the database that decides it. */
+/** The expected holders of runs, to compare with those in the database. */
 class Model {
   readonly #fixture: RunsFixture;
   readonly #service: RunningService;
@@ -132,7 +132,7 @@ class Model {
     return { agent, told };
   }
 
-  /** What the agents were sent at once, each of them not knowing of the others. */
+  /** Judges the runs that the agents were sent by concurrent polls. */
   #judge(
     polled: readonly { readonly agent: TestAgent; readonly told: readonly OneOffMessage[] }[],
   ): void {
@@ -187,7 +187,7 @@ function sameLease(one: TestAgent, other: TestAgent): boolean {
   return one.agentId === other.agentId && one.epoch === other.epoch;
 }
 
-/** Whatever happens, a run is held by one live agent at most, and does not get lost. */
+/** In any history a run is held by at most one live agent, and is never lost. */
 describe.each(databases)('on %s', (kind) => {
   describe('claims of runs', () => {
     const running = useRunsService(kind);
@@ -206,7 +206,7 @@ describe.each(databases)('on %s', (kind) => {
           for (const step of steps) await model.take(step);
           await model.take({ kind: 'poll', agents: [0, 1, 2, 3], inTransaction: false });
         }),
-        // The time is for what a failure is narrowed down to.
+        // The rest of the test's time is for shrinking a failure.
         { numRuns: kind === 'postgres' ? 15 : 8, interruptAfterTimeLimit: 15_000 },
       );
     });

@@ -33,7 +33,7 @@ describe.each(databases)('on %s', (kind) => {
     let agent: TrialAgent;
 
     beforeEach(async () => {
-      // Those of earlier tests: sweeps count those of all accounts.
+      // Deletes trials of earlier tests, because sweeps count the trials of all accounts.
       await running().store.query('delete from check_trials');
       fixture = new RunsFixture(running(), service().mine.accountId);
       cellar = await fixture.location('cellar');
@@ -42,7 +42,7 @@ describe.each(databases)('on %s', (kind) => {
 
     const create = (fields: object = {}, check: object = {}): Promise<Reply> =>
       service().mine.post(PATH, { location: 'cellar', check: { ...UNSAVED, ...check }, ...fields });
-    /** A trial that the agent has. */
+    /** A trial that the agent has claimed. */
     const given = async (fields: object = {}, check: object = {}): Promise<GivenTrial> => {
       if (agent.epoch === 0) await agent.poll();
       const made = await create(fields, check);
@@ -277,7 +277,7 @@ describe.each(databases)('on %s', (kind) => {
       const refused = await create();
       expect(refused.json.attributes).toEqual({ location: 'cellar', reason: 'old_agents' });
       expect(refused.json.message).toContain('upgrade');
-      // It tries checks, but without signing in.
+      // An agent that supports trials, but not the authentication.
       await old.poll({ trials: true, features: [] });
       const auth = { type: 'DIGEST', username: 'reader', password: 'secret' };
       const request = { ...UNSAVED.request, auth };

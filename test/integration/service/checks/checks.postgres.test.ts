@@ -56,7 +56,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await mine.get(`/v1/checks/${before.id}`)).json).toEqual(changed.json);
       });
 
-      it('takes back what a read gave, and nothing changes but its time', async () => {
+      it('accepts a read check as an update, which changes only its time', async () => {
         const { mine } = service();
         const before = await create(mine, {
           retryStrategy: { type: 'LINEAR', maxRetries: 3 },
@@ -90,7 +90,7 @@ describe.each(databases)('on %s', (kind) => {
         }
       });
 
-      it('refuses a field that there is not', async () => {
+      it('refuses an unknown field', async () => {
         const { mine } = service();
         const { id } = await create(mine);
         for (const path of [`/v1/checks/url/${id}`, `/v1/checks/${id}`]) {
@@ -100,7 +100,7 @@ describe.each(databases)('on %s', (kind) => {
         }
       });
 
-      it('finds none that does not exist', async () => {
+      it('does not find a check that does not exist', async () => {
         const { mine } = service();
         for (const path of [`/v1/checks/url/${NOWHERE}`, `/v1/checks/${NOWHERE}`]) {
           const reply = await mine[method](path, { muted: true });
@@ -110,7 +110,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    describe('PUT under an id that there is not', () => {
+    describe('PUT under an id that does not exist', () => {
       it.each(['', '?autoAssignAlerts=true', '?autoAssignAlerts=false'])(
         'creates the check (%s)',
         async (query) => {
@@ -136,13 +136,13 @@ describe.each(databases)('on %s', (kind) => {
         expect(problemsIn(refused)[0]).toContain('query.autoAssignAlerts must be true or false');
       });
 
-      it('names it by its id where it has no name', async () => {
+      it('gives it its id as its name if it has none', async () => {
         const { mine } = service();
         const { name: _, ...body } = URL_CHECK;
         expect((await mine.put('/v1/checks/url/home', body)).json.name).toBe('home');
       });
 
-      it('creates any type where all types are', async () => {
+      it('creates any type at the path of all types', async () => {
         const { mine } = service();
         const created = await mine.put('/v1/checks/ssh', { ...TCP_CHECK, checkType: 'TCP' });
         expect(created.json).toMatchObject({ id: 'ssh', checkType: 'TCP' });
@@ -195,7 +195,7 @@ describe.each(databases)('on %s', (kind) => {
         },
       );
 
-      it('takes a type for a forgotten id', async () => {
+      it('refuses the name of a type as an id', async () => {
         const { mine } = service();
         const refused = await mine.put('/v1/checks/url', { ...URL_CHECK, checkType: 'URL' });
         expect(refused.status).toBe(400);
@@ -274,7 +274,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('lets each role do its part', async () => {
+    it('allows each role only its own requests', async () => {
       const { mine, clientWith } = service();
       const { id } = await create(mine);
       for (const role of ['read', 'run'] as const) {
@@ -317,7 +317,7 @@ describe.each(databases)('on %s', (kind) => {
         expect((await mine.get(`/v1/checks/${id}`)).json).toMatchObject(changes);
       });
 
-      it('changes that are wrong only together are not both made', async () => {
+      it('of two changes that are only together invalid one is refused', async () => {
         const { mine } = service();
         const { id } = await create(mine, { degradedResponseTime: 100, maxResponseTime: 5000 });
         const replies = await Promise.all([
@@ -381,7 +381,7 @@ describe.each(databases)('on %s', (kind) => {
         const end = await store.listen('vedette_changes', () => {
           told += 1;
         });
-        // What it was of the locations themselves.
+        // Changes of the locations themselves.
         await store.query('delete from location_changes');
         const revisions = async (): Promise<unknown> =>
           (

@@ -9,7 +9,7 @@ import { SECRET, useHostileFixture } from '../../../support/service/hostile-fixt
 import { unshared } from '../../../support/service/sealing-replica.ts';
 import { TEST_SECRETS } from '../../../support/service/service-features.ts';
 
-/** What some routes need beside their paths. */
+/** The queries that some routes require. */
 function queryOf(url: string, checkId = ''): string {
   if (url === '/v1/error-groups') return `?checkId=${checkId}`;
   if (url === '/v1/check-state-breakdown') return '?by=tag';
@@ -49,7 +49,7 @@ describe.each(databases)('on %s', (kind) => {
         answers.filter(({ text }) => text.includes(marker)).map(({ path }) => path);
       expect(showing(credentialText(SECRET))).toEqual([]);
       for (const address of addresses) {
-        // Whoever may write is shown it, so the walk finds it.
+        // Writers are shown the credential, which proves that the walk finds it.
         if (mayWrite) expect(showing(address).length).toBeGreaterThan(1);
         else expect(showing(address)).toEqual([]);
       }
@@ -82,7 +82,7 @@ describe.each(databases)('on %s', (kind) => {
     describe('as a service without a key stores them', () => {
       beforeAll(async () => {
         const { store } = fixtureOf();
-        // The other connections of its pool are no replicas.
+        // Unshared, because the other connections of its pool would count as replicas.
         const parts = { store: unshared(store), log: silentLog(), secrets: TEST_SECRETS };
         expect(await decryptCredentials(parts)).toBe(3);
       });

@@ -55,20 +55,20 @@ const BODY = { name: 'Shop', locations: ['eu-west-1'], request: REQUEST };
 const PROXY = `http://user:${SECRETS.proxy}@proxy.test:3128`;
 const SHOWN_PROXY = `http://user:${MASK}@proxy.test:3128`;
 
-/** What is to be done where there is no key at all. */
+/** The advice for a service without a key. */
 const NO_KEY: Readonly<Record<DatabaseKind, string>> = {
   pglite:
     'DATA_DIR/encryption-key is missing: put the file back, or set ENCRYPTION_KEY to the key that encrypted them',
   postgres: 'ENCRYPTION_KEY is not set: set it to the key that encrypted them',
 };
 
-/** The credentials of checks and proxies: who is shown them, who keeps them, and how they are stored. */
+/** The credentials of checks and proxies: responses, updates and storage. */
 describe.each(databases)('on %s', (kind) => {
   describe('credentials of checks', () => {
     const service = useAccounts(useRunningService(kind));
     const create = async (): Promise<string> =>
       (await service().mine.post('/v1/checks/api', BODY)).json.id;
-    /** As agents are sent it. */
+    /** The check as agents get it. */
     const toldOf = async (id: string): Promise<Record<string, unknown>> => {
       const { store, mine } = service();
       const [row] = await store.query<{ body: Record<string, unknown>; sealed: Buffer | null }>(
@@ -331,7 +331,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await toldOf(json.id)).toMatchObject(request);
     });
 
-    it('masked ones make no new check', async () => {
+    it('masked ones are refused for a new check', async () => {
       const { mine } = service();
       const { locations } = BODY;
       const masked = { name: 'Shop', locations, request: SHOWN };
@@ -480,7 +480,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await told(id)).toBe(`http://${SECRETS.proxy}@proxy.test:3128`);
     });
 
-    it('that is masked makes no new location', async () => {
+    it('that is masked is refused for a new location', async () => {
       const refused = await create(SHOWN_PROXY);
       expect(problemsIn(refused).join()).toContain('body.proxyUrl');
     });
@@ -514,7 +514,7 @@ describe.each(databases)('on %s', (kind) => {
     };
     const sealing = (secrets: SecretBox | null, on: Store = unshared(store())) =>
       sealingReplica(on, secrets);
-    /** Which also counts, and fails where the test asks for it. */
+    /** A store that also counts calls, and fails if `onQuery` throws. */
     const watched = (onQuery: (text: string) => void = () => {}) => {
       const counts = { queries: 0, transactions: 0 };
       const inner = unshared(store());
@@ -532,7 +532,7 @@ describe.each(databases)('on %s', (kind) => {
       };
       return { on, counts };
     };
-    /** Whether it is a list of the walk, which lists one batch after the other. */
+    /** Whether the statement lists a batch of the rewrite. */
     const isListOf = (table: string, text: string): boolean =>
       text.includes(`from ${table}\n`) && text.includes('order by');
     const rows = async () => {
@@ -552,7 +552,7 @@ describe.each(databases)('on %s', (kind) => {
         text.includes(secret) ? [name] : [],
       );
     };
-    /** What agents of a service with this key would be sent. */
+    /** The checks that agents of a service with this key would get. */
     const told = async (secrets: SecretBox | null, locationId: string) => {
       const parts = { log: silentLog(), secrets };
       const { check } = await rows();
@@ -654,7 +654,7 @@ describe.each(databases)('on %s', (kind) => {
         ids: randomUUID,
         checkVariables,
       });
-      // What is not touched stays as it is.
+      // An update of another field keeps it.
       await checks.update({ accountId, id: 'shop' }, { name: 'Other', request: SHOWN });
       expect(await told(box(OLD), locationId)).toEqual(ALL);
       const some = { ...SHOWN, basicAuth: { username: 'user', password: 'new' } };
@@ -782,7 +782,7 @@ describe.each(databases)('on %s', (kind) => {
       await checks.update({ accountId, id: 'shop' }, { name: 'Other' });
       const { on, counts } = watched();
       await sealing(box(OLD), on).start();
-      // Two lists a walk, for all of them, and one count before.
+      // Two lists for each rewrite, and one count before.
       expect(counts).toEqual({ queries: 5, transactions: 0 });
       const next = watched();
       await sealing(box(NEW, OLD), next.on).start();
@@ -798,7 +798,7 @@ describe.each(databases)('on %s', (kind) => {
       const late = sealing(box(OLD), {
         ...on,
         async query(text, params) {
-          // A change by a request that began before: it commits when the first walk is over.
+          // A change by an earlier request, which commits after the first rewrite passed.
           if (lists === 1 && isListOf('checks', text)) {
             lists += 1;
             const checks = createChecks({

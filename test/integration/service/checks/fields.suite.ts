@@ -22,8 +22,8 @@ function bodyOf(type: TypePath, fields: object = {}): object {
 }
 
 /**
- * src/model/README.md, "Fields of every check" with its defaults; what has none and was not given
- * is not there.
+ * src/model/README.md, "Fields of every check" with the defaults. Fields without a default
+ * are absent.
  */
 const COMMON = {
   name: 'A check',
@@ -151,7 +151,7 @@ const OWN: Readonly<Record<TypePath, object>> = {
 const NO_LIMITS = { degradedResponseTime: null, maxResponseTime: null };
 
 /**
- * What goes in and comes back as it is: every field of src/model/README.md, "Fields of every check"
+ * Values that are returned unchanged: every field of src/model/README.md, "Fields of every check"
  * and 2.3 at its edges.
  */
 const TAKEN: readonly (readonly [TypePath, object])[] = [
@@ -209,7 +209,7 @@ const TAKEN: readonly (readonly [TypePath, object])[] = [
   ],
 ];
 
-/** What is refused, and which field is named. */
+/** The values that are refused, with the field that the error names. */
 const REFUSED: readonly (readonly [TypePath, object, string])[] = [
   ['url', { name: '' }, 'body.name'],
   ['url', { name: 'n'.repeat(256) }, 'body.name'],
@@ -392,7 +392,7 @@ export function checkFieldsSuite(running: () => RunningService): void {
       const created = await mine.post('/v1/checks/url', bodyOf('url', nulls));
       expect(created.json).not.toHaveProperty('triggerIncident');
       expect(created.json).not.toHaveProperty('frequencyOffset');
-      // null means that there are none; left out, doubleCheck would decide.
+      // null means no retries. If the field is omitted, doubleCheck decides.
       expect(created.json.retryStrategy.type).toBe('NO_RETRIES');
     });
 
@@ -420,7 +420,7 @@ export function checkFieldsSuite(running: () => RunningService): void {
       undefined,
       7,
       null,
-    ])('says which types there are when asked for %j', async (checkType) => {
+    ])('lists the possible types when asked for %j', async (checkType) => {
       const { mine } = service();
       const refused = await mine.post('/v1/checks', bodyOf('url', { checkType }));
       expect(refused.status).toBe(400);
@@ -428,7 +428,7 @@ export function checkFieldsSuite(running: () => RunningService): void {
       expect(problemsIn(refused).join()).toContain('one of URL, API, TCP, DNS, ICMP');
     });
 
-    it('gives back texts as they came, whatever is in them', async () => {
+    it('returns texts unchanged, whatever they contain', async () => {
       const { mine, store } = service();
       const { json: shop } = await mine.post('/v1/status-pages/services', { name: 'Shop' });
       const body = bodyOf('api', {
@@ -475,7 +475,7 @@ export function checkFieldsSuite(running: () => RunningService): void {
       const query = new URLSearchParams({ tag: HOSTILE, search: HOSTILE });
       const { warnings: _, ...listed } = changed.json;
       expect((await mine.get(`/v1/checks?${query}`)).json).toEqual([listed]);
-      // Whatever was in the texts, the tables are as they were.
+      // The tables still exist, whatever the texts contained.
       expect(await store.query('select id from checks where name = $1', [`${HOSTILE}2`])).toEqual([
         { id },
       ]);
@@ -484,7 +484,7 @@ export function checkFieldsSuite(running: () => RunningService): void {
     it.each([
       ['U+0000', 'a\u0000b'],
       ['half of a surrogate pair', 'a\ud83d'],
-    ])('refuses %s, which could not come back as it was', async (what, text) => {
+    ])('refuses %s, which could not be returned unchanged', async (what, text) => {
       const { mine } = service();
       const fields = { name: text, tags: ['fine', text], description: text };
       const refused = await mine.post('/v1/checks/url', bodyOf('url', fields));

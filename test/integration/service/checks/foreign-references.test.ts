@@ -10,7 +10,7 @@ const REQUEST = { url: 'https://e.test/' };
 const HEARTBEAT = { period: 1, periodUnit: 'HOURS', grace: 1, graceUnit: 'HOURS' };
 const PAGES = '/v1/status-pages';
 
-/** One of everything that a body can name. */
+/** One resource of each kind that a body can name. */
 async function thingsOf({ post }: Client, name: string) {
   const made = async (path: string, body: object) => (await post(path, body)).json;
   await post('/v1/private-locations', { slug: name, name });
@@ -44,7 +44,7 @@ function field(name: keyof typeof ofCheck, things: Things): object {
   return { [name]: ofCheck[name](things) };
 }
 
-/** Requests that name things, and the field that does. */
+/** Requests with references, and the field of each reference. */
 const NAMING: readonly (readonly [string, string, (things: Things) => object])[] = [
   ...(Object.keys(ofCheck) as (keyof typeof ofCheck)[]).map(
     (name) =>

@@ -138,7 +138,7 @@ export function checkListSuite(running: () => RunningService): void {
       const slices = checks.list(mine.accountId, asked)[Symbol.asyncIterator]();
       const first = await slices.next();
       expect(first.value).toHaveLength(4);
-      // Which checks, the first of them, and where they lead.
+      // The queries: the ids, the first checks and their channels.
       expect(readBytes).toHaveLength(3);
       const ids: string[] = first.value.map(({ check }: CheckWithChannels) => check.id);
       for (let next = await slices.next(); !next.done; next = await slices.next()) {

@@ -8,7 +8,7 @@ import type { ContractFixture } from './contract-fixture.ts';
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 const BAD_KEY = `vk_${'0'.repeat(32)}`;
 
-/** Every operation of part 4, on something that there is not. */
+/** Every operation of part 4, on a resource that does not exist. */
 const OPERATIONS = [
   ['PUT', '/v1/checks/url/none'],
   ['GET', '/v1/analytics/api-checks/none?metrics=availability'],
@@ -32,7 +32,7 @@ const OPERATIONS = [
   ['GET', '/v1/static-ipv6s.txt'],
 ] as const;
 
-/** Those that answer though there is nothing: lists, texts, and a PUT, which creates. */
+/** Operations without a 404: lists, texts, and a PUT that creates. */
 const WITHOUT_404: ReadonlySet<string> = new Set([
   '/v1/checks/url/none',
   '/v1/check-alerts',
@@ -43,7 +43,7 @@ const WITHOUT_404: ReadonlySet<string> = new Set([
 
 const CHANGES: ReadonlySet<string> = new Set(['PUT', 'PATCH']);
 
-/** An answer of part 7. */
+/** Expects an error response by part 7. */
 export function expectError(reply: Reply, status: number, error: string): void {
   expect(reply.status, reply.text).toBe(status);
   expect(reply.headers['content-type']).toMatch(/^application\/json/);
@@ -51,9 +51,9 @@ export function expectError(reply: Reply, status: number, error: string): void {
   expect(reply.json).toMatchObject({ statusCode: status, error });
 }
 
-/** Parts 5 and 7. */
+/** Authentication, rate limits and errors: parts 5 and 7. */
 export function accessContract(fixture: () => ContractFixture): void {
-  it.each(OPERATIONS)('%s %s takes no bad token', async (method, path) => {
+  it.each(OPERATIONS)('%s %s refuses a wrong token', async (method, path) => {
     const { ask } = fixture().running.app;
     const asked = { method, ...(CHANGES.has(method) ? { body: {} } : {}) };
     const basic = { authorization: 'Basic dTpw' };
@@ -70,7 +70,7 @@ export function accessContract(fixture: () => ContractFixture): void {
   });
 
   it.each(OPERATIONS.filter(([, path]) => !WITHOUT_404.has(path)))(
-    '%s %s says that there is no such thing',
+    '%s %s answers 404 for a resource that does not exist',
     async (method, path) => {
       const { mine } = fixture();
       const send = { GET: mine.get, PATCH: mine.patch, PUT: mine.put, DELETE: mine.delete }[method];

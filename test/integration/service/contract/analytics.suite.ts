@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 const API = '/v1/analytics/api-checks/api-check';
 const ICMP = '/v1/analytics/icmp/ping';
 
-/** The beginnings of what `quickRange` means, and where it ends in the past its ends. */
+/** The start of each `quickRange`, and its end if that is in the past. */
 function rangesAt(nowMs: number): Readonly<Record<string, readonly [number, number | null]>> {
   const now = new Date(nowMs);
   const midnight = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate());
@@ -57,7 +57,7 @@ export function analyticsContract(fixture: () => ContractFixture): void {
       });
     });
 
-    it('need a metric, and one that there is', async () => {
+    it('require an existing metric', async () => {
       const paths = ['', 'metrics=', 'metrics=mood', `metrics=${first}_p98`, 'metrics=retries_avg'];
       const refused = paths.map((query) => `${path}?${query}`);
       expect(await otherThan(400, client, refused)).toEqual([]);
@@ -65,7 +65,7 @@ export function analyticsContract(fixture: () => ContractFixture): void {
       expect(await otherThan(400, client, [`${path}?metrics=${foreign}`])).toEqual([]);
     });
 
-    it('are of the last day in pages of 10, unless something else is asked', async () => {
+    it('are of the last day in pages of 10 by default', async () => {
       const { clock } = fixture();
       const { from, to, pagination } = await report(`metrics=${first}`);
       expect(pagination).toEqual({ page: 1, limit: 10 });
@@ -75,7 +75,7 @@ export function analyticsContract(fixture: () => ContractFixture): void {
       ]);
     });
 
-    it('come in pages as large as is asked', async () => {
+    it('come in pages of the requested size', async () => {
       const one = await report(`metrics=${first}&limit=1`);
       expect([one.pagination, one.series.length]).toEqual([{ page: 1, limit: 1 }, 1]);
       const next = await report(`metrics=${first}&limit=1&page=2`);

@@ -7,14 +7,14 @@ import { type ContractFixture, formed, URL_CHECKS } from './contract-fixture.ts'
 
 const REQUEST = { url: 'https://shop.test/' };
 const SMALLEST = { name: 'Smallest', request: REQUEST, locations: ['eu-west-1'] };
-/** In which every edge of a field is legal by itself. */
+/** A check in which each field may have its minimum or maximum. */
 const AROUND_EDGES = {
   ...SMALLEST,
   privateLocations: ['berlin'],
   degradedResponseTime: 0,
   maxResponseTime: 30_000,
 };
-/** Their edges hang on each other, and have their own tests. */
+/** Their limits depend on each other, and have their own tests. */
 const BY_THEMSELVES = new Set(['frequency', 'frequencyOffset']);
 
 const WRITABLE = Object.entries(URL_MONITOR.fields).filter(([, rule]) => !rule.responseOnly);
@@ -136,7 +136,7 @@ export function checksContract(fixture: () => ContractFixture): void {
       expect(wrong).toEqual([]);
     });
 
-    it('run as often as the specification has it, and no oftener', async () => {
+    it('have exactly the frequencies of the specification', async () => {
       const { mine } = fixture();
       for (const frequency of CHECK_FREQUENCIES.filter((one) => one > 0)) {
         const reply = await mine.put(`${URL_CHECKS}/often`, { ...SMALLEST, frequency });

@@ -17,10 +17,10 @@ const HOUR_MS = 3_600_000;
 const MINUTE_MS = 60_000;
 export const URL_CHECKS = '/v1/checks/url';
 
-/** One of each type, with the number that it was given. */
+/** One channel of each type, with its id. */
 export type Channels = Readonly<Record<'EMAIL' | 'WEBHOOK' | 'SLACK' | 'SMS', number>>;
 
-/** One account in which there is one of everything that checks and results need. */
+/** An account with one of each resource that checks and results need. */
 export interface ContractFixture extends TestService {
   readonly running: RunningService;
   readonly channels: Channels;
@@ -29,7 +29,7 @@ export interface ContractFixture extends TestService {
   readonly serviceId: string;
   /** A check that failed at this time, and the clock then moved on by seven hours. */
   readonly oldMs: number;
-  /** Another key of the account: how much may be asked is counted for each key. */
+  /** Another key of the account, because requests are limited for each key. */
   newClient(): Promise<Client>;
   /** Brings results as an agent of berlin does, which has always had their checks. */
   deliver(...results: readonly CheckResult[]): Promise<void>;
@@ -92,13 +92,13 @@ export function useContractFixture(runningOf: () => RunningService): () => Contr
     const oldMs = clock.wallMs();
     const { old, recent } = storyOf(oldMs, oldMs + 7 * HOUR_MS);
     await deliver(...old);
-    // As they are made: what comes late gives no alert.
+    // Each when it is made, because late results give no alert.
     for (const result of recent.toSorted((one, other) => one.checkRunId - other.checkRunId)) {
       clock.spend(result.checkRunId - clock.wallMs());
       await deliver(result);
     }
     clock.spend(oldMs + 7 * HOUR_MS - clock.wallMs());
-    // What ends now is not before now: no window that ends now has it.
+    // A run that ends now is in no window that ends now, because ends are exclusive.
     clock.spend(MINUTE_MS);
     fixture = {
       ...service,
@@ -123,14 +123,14 @@ export function created(reply: Reply): Reply['json'] {
   return reply.json;
 }
 
-/** The body of a 200, which has the form of a table. */
+/** The body of a 200. Expects it to match a table. */
 export function formed(table: Table, reply: Reply): Reply['json'] {
   expect(reply.status, reply.text).toBe(200);
   expect(differences(table, reply.json)).toEqual([]);
   return reply.json;
 }
 
-/** The items of a 200, one at least, each of which has the form of a table. */
+/** The items of a 200, at least one. Expects each to match a table. */
 export function formedList(table: Table, reply: Reply): Reply['json'] {
   expect(reply.status, reply.text).toBe(200);
   expect(differencesInEach(table, reply.json)).toEqual([]);

@@ -14,7 +14,7 @@ const UPDATES = [
   { status: 'RESOLVED', description: 'All is well.' },
 ];
 
-/** Both families: the own one of 2.16 and 4.9, and that of status pages, 4.8. */
+/** Both kinds: those of the dashboard, 2.16 and 4.9, and those of status pages, 4.8. */
 const FAMILIES = [
   ['/v1/incidents', INCIDENT],
   [`${PAGES}/incidents`, STATUS_PAGE_INCIDENT],
@@ -99,7 +99,7 @@ export function incidentsContract(fixture: () => ContractFixture): void {
       formed(table, await mine.get(`${at}?includeAllIncidentUpdates=true`));
     });
 
-    it('carry their first update, or all where that is asked', async () => {
+    it('have their first update, or all on request', async () => {
       const { mine } = fixture();
       const at = await opened();
       created(await mine.post(`${at}/incident-updates`, second));

@@ -13,7 +13,7 @@ const PLANS = plansSchema.parse({
 });
 const REQUESTS_PER_MINUTE = 4;
 
-/** What an account meets that has a small plan, and a service that answers little. */
+/** An account with a small plan, and a service with a low rate limit. */
 export function limitedContract(fixture: () => ContractFixture): void {
   describe('a service with limits', () => {
     let app: ServiceApp;
@@ -37,7 +37,7 @@ export function limitedContract(fixture: () => ContractFixture): void {
       await closeFeatures();
     });
 
-    it('shows what the plan has, and refuses the rest, and too many requests', async () => {
+    it('shows what the plan allows, and refuses other features and too many requests', async () => {
       const { mine } = fixture();
       const entitled = await app.ask(`/v1/accounts/${mine.accountId}/entitlements`, { key });
       expect(formed(ENTITLEMENTS, entitled)).toMatchObject({

@@ -26,7 +26,7 @@ const RESULTS = '/v1/check-results';
 const STATUSES = '/v1/check-statuses';
 const ALERTS = '/v1/check-alerts';
 
-/** The pages of a list, at both edges of what may be asked; 4.4, 4.6 and 8. */
+/** The pages of a list, with the smallest and largest limit; 4.4, 4.6 and 8. */
 export const PAGES = {
   taken: ['limit=1', 'limit=100', 'page=1', 'page=2', 'limit=100&page=3'],
   refused: ['limit=0', 'limit=101', 'limit=-1', 'limit=1.5', 'limit=x', 'page=0', 'page=x'],
@@ -67,7 +67,7 @@ export function resultsContract(fixture: () => ContractFixture): void {
       }
     });
 
-    it('come in pages of 10 unless something else is asked', async () => {
+    it('come in pages of 10 by default', async () => {
       const page = async (query: string): Promise<readonly { id: string }[]> =>
         (await client.get(`${RESULTS}/many${query}`)).json;
       const [first, second, both] = [
@@ -79,7 +79,7 @@ export function resultsContract(fixture: () => ContractFixture): void {
       expect([...first, ...second]).toEqual(both);
     });
 
-    it('are the FINAL ones unless something else is asked', async () => {
+    it('are the FINAL ones by default', async () => {
       const types = async (query: string): Promise<string[]> =>
         (await resultsOf('shop', query)).map((one: { resultType: string }) => one.resultType);
       expect(await types('')).toEqual(Array(8).fill('FINAL'));
@@ -100,7 +100,7 @@ export function resultsContract(fixture: () => ContractFixture): void {
       expect(await resultsOf('old', `&from=${from}&to=${seconds(oldMs)}`)).toHaveLength(1);
     });
 
-    it('take `from` into the window, and leave `to` out', async () => {
+    it('include `from` and exclude `to`', async () => {
       const { deliver, mine, clock } = fixture();
       const body = {
         name: 'edge',
@@ -117,7 +117,7 @@ export function resultsContract(fixture: () => ContractFixture): void {
       expect(await resultsOf('edge', `&from=${second - 1}&to=${second}`)).toEqual([]);
     });
 
-    it('take each location and each type of check, and no other', async () => {
+    it('can be filtered by each location and each type of check, and by no other', async () => {
       const own = await fixture().newClient();
       const asked = (query: string): string => `${RESULTS}/shop?${query}`;
       const taken = [

@@ -25,7 +25,7 @@ const REFUSED_STATUS = {
   },
 } as const satisfies Partial<Run>;
 
-/** Minutes ago; more than a page has when nothing is said. */
+/** Minutes ago. More than a page has by default. */
 const MANY = Array.from({ length: 12 }, (_, index) => 12 - index);
 
 /** Every other minute fails, so that each run has its alert. */
@@ -69,7 +69,7 @@ function pinged(packetsReceived: number): Partial<Run> {
   };
 }
 
-/** What an agent brings of the checks: `old` failed once, the others ran before now. */
+/** The results of an agent: `old` failed once, the others are recent. */
 export function storyOf(
   oldMs: number,
   nowMs: number,

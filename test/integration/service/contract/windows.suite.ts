@@ -67,7 +67,7 @@ export function windowsContract(fixture: () => ContractFixture): void {
       expect(reply.status, reply.text).toBe(status);
     });
 
-    it('come in pages of 10 unless something else is asked', async () => {
+    it('come in pages of 10 by default', async () => {
       const client = await fixture().newClient();
       for (let number = 0; number < 11; number += 1) {
         created(await client.post(WINDOWS, { ...SMALL_WINDOW, name: `Window ${number}` }));

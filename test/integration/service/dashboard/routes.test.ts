@@ -14,7 +14,7 @@ import { openBrowser } from '../../../support/users/browser.ts';
 
 const TOKEN = randomBytes(32).toString('base64url');
 
-/** Whoever has any token is signed in. */
+/** Any token counts as signed in. */
 function everybodySignedIn() {
   const user = { sessionId: 's', userId: 'u', email: 'ann@example.com', memberships: [] };
   return {
@@ -75,7 +75,7 @@ describe('the dashboard of a service', () => {
       expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\sstyle=|\son\w+=/);
     });
 
-    it('is asked for again each time, and sent only after a change', async () => {
+    it('is revalidated each time, and sent only after a change', async () => {
       const { headers } = await page();
       expect(headers['cache-control']).toBe('no-cache');
       const again = await running().app.ask('/', {
@@ -85,7 +85,7 @@ describe('the dashboard of a service', () => {
       expect(again.status).toBe(304);
     });
 
-    it('loads files that browsers keep, compressed beforehand', async () => {
+    it('loads files that browsers may cache, compressed at build time', async () => {
       const { text } = await page();
       const paths = [...text.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path]) => path);
       expect(paths.length).toBeGreaterThanOrEqual(3);

@@ -27,7 +27,7 @@ function linkOf(reply: Reply, rel: string): string | null {
 }
 
 /**
- * Reads a list from a path on until there is no next part and it has so many entries: transactions of
+ * Reads a list from a path on until it has `atLeast` entries and no next part. Transactions of
  * other tests on the same server delay them. Returns the names and the last cursor.
  */
 async function walk(client: Client, path: string, atLeast = 0) {

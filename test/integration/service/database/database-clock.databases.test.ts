@@ -34,7 +34,7 @@ describe.each(databases)('on %s', (kind) => {
       // The database of this test is on this machine.
       const beforeMs = Date.now();
       await shared.set();
-      // The fake clock stands still meanwhile, so both ends of the answer are the same to it.
+      // The fake clock does not advance during the query, so its round trip takes no time.
       expect(shared.wallMs()).toBeGreaterThanOrEqual(beforeMs);
       expect(shared.wallMs()).toBeLessThanOrEqual(Date.now());
       await shared.set();
@@ -61,7 +61,7 @@ describe.each(databases)('on %s', (kind) => {
       await shared.set();
       const stop = new AbortController();
       const keeping = shared.maintain(stop.signal);
-      // Its hour is one of the machine alone: the database has seen next to none of it.
+      // The hour passes only on the machine: almost no time passes in the database.
       machine.spend(HOUR);
       expect(shared.wallMs()).toBeGreaterThan(Date.now() + HOUR / 2);
       await machine.advance(2 * SECOND);
@@ -86,7 +86,7 @@ describe.each(databases)('on %s', (kind) => {
         };
         const { path, events } = await heartbeat();
         const states = async () => (await events()).map(({ state }) => state).toSorted();
-        // Started anew each time, they tell that they are there each time.
+        // Started again for each scan, each replica reports its presence.
         const lookAll = async () => {
           for (const { heartbeatWatch } of [...(await replicas()), ...(await replicas())]) {
             await heartbeatWatch.scan();

@@ -7,7 +7,7 @@ import type { Store } from '../../../../src/service/database/store.ts';
 import { emptySchema, silentLog } from '../../../support/database/databases.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
-/** How a database comes to the schema of a release, whichever database it is. */
+/** Migrations, on every database. */
 export function migrateSuite(store: () => Store): void {
   describe('migrations', () => {
     const temp = makeTempFolder();
@@ -61,12 +61,12 @@ export function migrateSuite(store: () => Store): void {
       });
     });
 
-    it('leave the former release able to start again', async () => {
+    it('let the previous release start again', async () => {
       await apply(release({ '0001_one.sql': ONE, '0002_two.sql': TWO }));
       expect(await apply(release({ '0001_one.sql': ONE }))).toEqual({ applied: [] });
     });
 
-    it('do not mind the line ends of another system', async () => {
+    it('ignore the line ends of another system', async () => {
       await apply(release({ '0001_one.sql': ONE }));
       const other = release({ '0001_one.sql': ONE.replaceAll('\n', '\r\n') });
       expect(await apply(other)).toEqual({ applied: [] });

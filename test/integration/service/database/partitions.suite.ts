@@ -7,7 +7,7 @@ import { FakeClock, settle } from '../../../support/fake-clock.ts';
 const DAY_MS = 86_400_000;
 const NOON = Date.UTC(2026, 2, 10, 12);
 
-/** The days of results, whichever database it is. */
+/** The partitions of results by day, on every database. */
 export function partitionSuite(store: () => Store): void {
   describe('the partitions of results', () => {
     useMigrated(store);

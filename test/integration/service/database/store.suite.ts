@@ -14,7 +14,7 @@ function gate<T>() {
   return { promise, resolve: open };
 }
 
-/** What features may rely on, whichever database it is. */
+/** The guarantees of a store, on every database. */
 export function storeSuite(
   open: () => Store,
   openAnother: (clock?: Clock) => Promise<Store>,
@@ -346,7 +346,7 @@ export function storeSuite(
       await stuck.catch(() => {});
     });
 
-    it('lets what runs come to its end when it is closed, and then refuses everything', async () => {
+    it('lets running calls end when it is closed, and then refuses all others', async () => {
       const other = await openAnother();
       const running = Array.from({ length: 20 }, (_, n) => other.query('select $1::int as v', [n]));
       await other.close();
@@ -360,7 +360,7 @@ export function storeSuite(
   });
 }
 
-/** What the schema promises, whichever database it is. */
+/** The guarantees of the schema, on every database. */
 export function schemaSuite(store: () => Store): void {
   describe('the schema', () => {
     useMigrated(store);
@@ -383,7 +383,7 @@ export function schemaSuite(store: () => Store): void {
       ]);
     });
 
-    it('lets go of a group and not of its checks', async () => {
+    it('keeps the checks of a deleted group', async () => {
       await store().query("insert into accounts (id, name) values ('a', 'A')");
       const [group] = await store().query<{ id: number }>(
         "insert into check_groups (account_id, name) values ('a', 'G') returning id",

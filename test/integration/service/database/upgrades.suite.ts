@@ -31,7 +31,7 @@ const KEY_HASH = Buffer.alloc(32, 7);
 
 type Rows = readonly { readonly row: object }[];
 
-/** What becomes of a database of the previous release. */
+/** A database of the previous release after an upgrade. */
 export function upgradeSuite(store: () => Store): void {
   describe('a database of the previous release', () => {
     const temp = makeTempFolder();
@@ -86,7 +86,7 @@ export function upgradeSuite(store: () => Store): void {
       ['that has results of it', 'oslo', 'run'],
       ['that missed slots of it', 'oslo', 'missed'],
     ])(
-      'takes results of before from a location %s, and from no other',
+      'accepts results from before the upgrade from a location %s, and from no other',
       async (_, location, checkId) => {
         const holders: string[] = [];
         for (const locationId of ['berlin', 'oslo']) {
@@ -137,7 +137,7 @@ export function upgradeSuite(store: () => Store): void {
       expect(left).toEqual([{ id: 'answered' }, { id: 'renamed' }]);
     });
 
-    it('accepts the keys that it has, whose last characters nobody knows', async () => {
+    it('accepts its keys, whose last characters are unknown', async () => {
       const none = expect.objectContaining({ lastFour: null });
       expect(await findActiveApiKeyByHash(store(), KEY_HASH)).toEqual(none);
       expect(await findActiveLocationKeysByHash(store(), [KEY_HASH])).toEqual([none]);

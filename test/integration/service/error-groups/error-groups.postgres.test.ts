@@ -23,13 +23,13 @@ import {
 
 const PATH = '/v1/error-groups';
 
-/** When such a run began, as results-fixture.ts has it. */
+/** When a run of results-fixture.ts began. */
 function begun(minutes: number): string {
   return new Date(minutesAgo(minutes) + 5).toISOString();
 }
 
 /**
- * What the failures of a check have in common: src/service/README.md, "Error groups and test
+ * Error groups of the failures of checks: src/service/README.md, "Error groups and test
  * sessions", 4.16, 4.17.
  */
 describe.each(databases)('on %s', (kind) => {
@@ -52,13 +52,13 @@ describe.each(databases)('on %s', (kind) => {
     const change = (id: string, body: unknown): Promise<Reply> =>
       fixture().mine.patch(`${PATH}/${id}`, body);
 
-    /** A minute that is later than all before; given as one ago. */
+    /** A minute after all earlier ones, as minutes ago. */
     const later = (): number => {
       fixture().clock.spend(120_000);
       return (NOW - fixture().clock.wallMs()) / 60_000 + 1;
     };
 
-    it('are archived only as they were read, if the request requires that', async () => {
+    it('are archived only if unchanged since they were read, if the request requires that', async () => {
       const { mine } = fixture();
       await bring(failedRun(5, 'no answer'));
       const { id } = await only();
@@ -193,7 +193,7 @@ describe.each(databases)('on %s', (kind) => {
       const archived = await change(id, { archivedUntilNextEvent: true });
       expect([archived.status, archived.json.archivedUntilNextEvent]).toEqual([200, true]);
 
-      // Late, or sent again: they began before.
+      // Late or repeated results, whose runs began earlier.
       await bring(failedRun(30, 'gone'), failedRun(20, 'gone'));
       expect(await only()).toMatchObject({ archivedUntilNextEvent: true, lastSeen: begun(20) });
       expect(await listed('&archived=false')).toEqual([]);
@@ -287,7 +287,7 @@ describe.each(databases)('on %s', (kind) => {
         await see(minutes, word);
       }
       expect(await raws()).toEqual(['c', 'd', 'a']);
-      // Older than all others: it is the one that goes.
+      // The oldest of all, so it is the one that is deleted.
       await see(60, 'e');
       expect(await raws()).toEqual(['c', 'd', 'a']);
 
@@ -323,7 +323,7 @@ describe.each(databases)('on %s', (kind) => {
           await goOn;
         });
         await once(seen, 'added');
-        // It waits for nobody, so that whoever adds need not wait for it in turn.
+        // The deletion does not wait for the insert, which would wait for it in turn.
         const beforeMs = clock.wallMs() - DAY_MS;
         expect(await deleteErrorGroupsBefore(store, { beforeMs, limit: 10 })).toBe(0);
         const scopes = ['shop'];

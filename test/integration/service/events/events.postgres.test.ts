@@ -92,7 +92,7 @@ class EventClient {
 
   static async open(
     { app }: Replica,
-    /** null: a cookie in the headers. */
+    /** null: the headers have a cookie instead. */
     key: string | null,
     { query = '', headers = {} }: { query?: string; headers?: Record<string, string> } = {},
   ): Promise<EventClient> {
@@ -120,13 +120,13 @@ class EventClient {
     return client;
   }
 
-  /** The first so many events, or fewer if the stream ends before. */
+  /** The first `count` events, or fewer if the stream ends before. */
   async first(count: number): Promise<readonly string[]> {
     await this.#until(() => this.received.length >= count || this.isEnded);
     return this.received.map(({ event, data }) => `${event} ${data.resourceId}`);
   }
 
-  /** Waits for a heartbeat after so many, or the end of the stream. */
+  /** Waits for a heartbeat after the given number, or the end of the stream. */
   async heartbeatAfter(count: number): Promise<void> {
     await this.#until(() => this.heartbeats > count || this.isEnded);
   }
@@ -395,7 +395,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     await client.close();
   });
 
-  it('report the state of a check by its runs, and no state that is only read again', async () => {
+  it('report a new state of a check after a run, and no state that was only recomputed', async () => {
     const { store } = first();
     await addLocation('berlin');
     const check = { request: { url: 'https://a.test/' }, name: 'A', privateLocations: ['berlin'] };
@@ -435,7 +435,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     await client.close();
   });
 
-  it('continue on another replica after the last that a client has, and repeat none', async () => {
+  it('continue on another replica after the last event of the client, and repeat none', async () => {
     const client = await EventClient.open(first(), key);
     const a = await addLocation('a');
     await client.first(1);
@@ -644,7 +644,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     afterEach(() => replica?.close());
     const own = (): Replica => replica as Replica;
     const SOON_BEATS = 4;
-    /** What was sent before may arrive during the next beats. */
+    /** Events that were sent before may arrive during the next heartbeats. */
     const endsSoon = async (client: EventClient, ...others: readonly EventClient[]) => {
       for (let beats = 0; beats < SOON_BEATS && !client.isEnded; beats += 1) {
         await beat(client, ...others);
@@ -717,7 +717,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     client.pause();
     const { counts } = first().features.events;
     let written = 0;
-    // What the sockets of both sides hold is up to the kernel.
+    // The kernel decides how much the sockets of both sides buffer.
     while (counts().slow === 0 && written < 2_000) {
       await first().store.query(
         `select record_event($1, 'check.updated', n::text, jsonb_build_object('text', repeat('x', 50000)))
@@ -740,7 +740,7 @@ describe.each(databases)('the events of an account on %s', (kind) => {
     await rest.close();
   });
 
-  it('come to a client that still takes many earlier ones, which is no slow client', async () => {
+  it('reach a client that is still reading many earlier ones, which does not count as slow', async () => {
     const record = async (from: number, to: number): Promise<void> => {
       await first().store.query(
         `select record_event($1, 'check.updated', n::text, jsonb_build_object('text', repeat('x', 50000)))

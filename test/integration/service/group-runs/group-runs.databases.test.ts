@@ -12,7 +12,7 @@ import { problemsIn, useAccounts } from '../../../support/service/service-fixtur
 
 const MINUTE_MS = 60_000;
 
-/** Runs of groups through the API, with agents that run what they are given. */
+/** Runs of groups through the API, with agents that run the checks. */
 describe.each(databases)('on %s', (kind) => {
   describe('runs of a group', () => {
     const running = useRunsService(kind);
@@ -135,7 +135,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('have no more at once in a location than the group allows', async () => {
+    it('have no more concurrent runs in a location than the group allows', async () => {
       const agent = await fixture.join(cellar, 'a');
       groupId = await group({ concurrency: 2 });
       for (const id of ['a', 'b', 'c', 'd', 'e']) await member(id);
@@ -148,7 +148,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await advanced(id)).verdict).toBe('passed');
     });
 
-    it('go on in a location that was full, whatever the others do', async () => {
+    it('continue in a location that was full, whatever the others do', async () => {
       const inCellar = await fixture.join(cellar, 'a');
       await fixture.join(attic, 'b');
       const both = [attic, cellar];
@@ -169,7 +169,7 @@ describe.each(databases)('on %s', (kind) => {
         'three cellar pending',
         'two cellar pending',
       ]);
-      // One of the two has room.
+      // One of the two locations has capacity.
       await empty(cellar, 1);
       expect(ofCellar(await advanced(id))).toEqual([
         'one cellar waiting',
@@ -184,7 +184,7 @@ describe.each(databases)('on %s', (kind) => {
         'two cellar waiting',
       ]);
       expect(all.checks.map(shown)).toEqual(expect.arrayContaining(inAttic));
-      // Nothing is to be done until a run ends.
+      // There is nothing to do until a run ends.
       expect(await running().features.groupRuns.sweep()).toBe(0);
       expect(await make(inCellar)).toEqual(['one', 'two']);
       expect(ofCellar(await advanced(id))).toContain('three cellar waiting');

@@ -23,7 +23,7 @@ import {
 const BACKUP = { name: 'Backup', heartbeat: HOURLY };
 const TCP = { locations: ['eu-west-1'], request: { hostname: 'example.com', port: 22 } };
 
-/** Heartbeat checks through the API, and what other routes of checks say of them. */
+/** Heartbeat checks through the API, at their own routes and at those of all checks. */
 describe.each(databases)('on %s', (kind) => {
   describe('heartbeat checks', () => {
     const running = useRunningService(kind);

@@ -15,7 +15,7 @@ import {
 } from '../../../support/service/heartbeats-fixture.ts';
 import { useAccounts, useRunningService } from '../../../support/service/service-fixture.ts';
 
-/** What comes of pings that do not come. */
+/** Missing pings. */
 describe.each(databases)('on %s', (kind) => {
   describe('overdue heartbeat pings', () => {
     const running = useRunningService(kind);
@@ -86,7 +86,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await alerts()).toEqual(['ALERT_FAILURE', 'ALERT_RECOVERY']);
     });
 
-    it('follow a new rhythm, from now on where its deadline has passed', async () => {
+    it('follow a new period, from now on if its deadline has passed', async () => {
       const { id, ping, story } = await heartbeat();
       const { mine } = service();
       const change = async (period: number) => {
@@ -195,7 +195,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await story()).toEqual(['0 RECEIVED', '120 RECEIVED', '365 FAILING']);
     });
 
-    it('are excused where the service was away', async () => {
+    it('are excused if the service was away', async () => {
       const { clock } = service();
       const lost = await heartbeat();
       const rare = await heartbeat({ heartbeat: { ...HOURLY, periodUnit: 'DAYS' } });
@@ -203,12 +203,12 @@ describe.each(databases)('on %s', (kind) => {
       for (const { ping } of [lost, rare, over]) await ping();
       await pass(40 * MINUTE);
       await over.ping();
-      // The service stops just after the deadline of one of them, before it looked.
+      // The service stops just after the deadline of one of them, before a scan.
       await running().store.query('update service_alive set alive_at = $1::timestamptz', [
         new Date(clock.wallMs() - 1),
       ]);
       clock.spend(3 * HOUR);
-      // Another process, which has reported nothing yet.
+      // A new process, which has not reported its presence yet.
       const { heartbeatWatch } = createHeartbeatFeatures(parts());
       await heartbeatWatch.scan();
       expect(await lost.story()).toEqual(['0 RECEIVED']);
@@ -219,7 +219,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await over.story()).slice(3)).toEqual(['255 FAILING']);
       await pass(30 * MINUTE);
       expect(await lost.story()).toEqual(['0 RECEIVED', '285 FAILING']);
-      // It was not to ping in that time, and is waited for as ever.
+      // No ping was expected in that time, so its deadline is unchanged.
       await pass(DAY + 5 * MINUTE - 285 * MINUTE);
       expect(await rare.story()).toEqual(['0 RECEIVED', '1445 FAILING']);
     });
@@ -273,7 +273,7 @@ describe.each(databases)('on %s', (kind) => {
       const keeping = [features, other].map(({ heartbeatWatch }) =>
         heartbeatWatch.maintain(stop.signal),
       );
-      // Each has a timer for its next look, and one for old events.
+      // Each has a timer for its next scan, and one for old events.
       const haveLooked = async () => {
         while (clock.pendingTimers < 4) await settle();
       };
@@ -312,7 +312,7 @@ describe.each(databases)('on %s', (kind) => {
           }),
         ]);
         expect(changed.filter(({ status }) => status !== 200)).toEqual([]);
-        // Nobody has reported for as long as the next round lasts, and that is no absence.
+        // No replica reports during the next round. That does not count as an absence.
         await running().store.query('delete from service_alive');
         const told = (await story()).map((each) => each.split(' ')[1]);
         expect(told.filter((state) => state === 'FAILING')).toHaveLength(round);
@@ -353,7 +353,7 @@ describe.each(databases)('on %s', (kind) => {
           accountId: service().mine.accountId,
         }),
       ]);
-      // Whoever can judge it does so.
+      // A replica that can judge it does so.
       await pass(0);
       expect(await bad?.story()).toEqual(['0 RECEIVED', '65 FAILING']);
     });

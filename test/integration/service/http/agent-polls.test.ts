@@ -84,7 +84,7 @@ describe('agents over HTTP', () => {
     expect(told.json.attributes).toEqual({ reason: 'replaced' });
   });
 
-  it('send and are sent gzip where there is much to send', async () => {
+  it('send and get gzip for long bodies', async () => {
     const fixture = fixtureOf();
     await fixture.addChecks('check', 50);
     fixture.startAssigner();
@@ -158,7 +158,7 @@ describe('agents over HTTP', () => {
     expect(json).toMatchObject({ full: false, upsert: [], remove: [], revision: a.revision });
   });
 
-  it('give their lease back, and are listed for whoever may read', async () => {
+  it('return their lease, and are listed for all who may read', async () => {
     const fixture = fixtureOf();
     const a = fixture.agent('agent-a');
     await fixture.addChecks('check', 3);

@@ -15,29 +15,29 @@ import { createSelfSigned } from '../../../support/servers/certificates.ts';
 import { useRunningService } from '../../../support/service/service-fixture.ts';
 
 export interface FuzzOptions {
-  /** At least so many; more of them while too many operations never succeeded. */
+  /** The least number of requests. More are made while too many operations never succeeded. */
   readonly requests: number;
-  /** So many operations may never succeed, of all. */
+  /** The number of operations that may never succeed. */
   readonly maxNever: number;
 }
 
-/** Times the requests: what never succeeded by then is no bad luck of the seed. */
+/** The most requests, as a multiple: an operation without a success by then is not bad luck. */
 const MOST_TIMES = 4;
 
 const MAX_TOLD = 20;
 /** Some routes allow 60 requests a minute to a key. */
 const REQUESTS_A_KEY = 50;
 const REQUESTS_A_WORK = 20;
-/** So that nothing is too soon after the last of its kind. */
+/** Time between requests, so that none is too soon after the last of its kind. */
 const WORK_MS = 2_000;
 const SLUG = 'shop';
 /** To make the requests of a failed run again. */
 const SEED = Number(process.env.FUZZ_SEED ?? Date.now() % 2 ** 31);
 
-/** Requests made of the API's own document at random: whatever comes, the answers are of it, too. */
+/** Random requests by the OpenAPI document. Every answer must match the document. */
 export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOptions): void {
   describe(`any of ${requests} requests to ${kind}, FUZZ_SEED=${SEED}`, () => {
-    // Those of the service, too: they come back in requests.
+    // Also the UUIDs of the service, because they come back in requests.
     const ids = idsOf(SEED);
     const running = useRunningService(kind, { ids });
     const accountId = ids();
@@ -48,7 +48,7 @@ export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOpt
     });
     afterAll(() => fixture?.sender.close());
 
-    it('has an answer of success in the document, whatever it is', () => {
+    it('has a success response in the document', () => {
       const { operations = [] } = fixture ?? {};
       const without = operations.filter(
         ({ responses }) => !Object.keys(responses).some((status) => status.startsWith('2')),
@@ -57,7 +57,7 @@ export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOpt
       expect(operations.length).toBeGreaterThan(140);
     });
 
-    it('is made again by the same seed', () => {
+    it('is the same again with the same seed', () => {
       if (fixture === null) throw new Error('the fixture comes before the test');
       const { document, operations, hints } = fixture;
       const some = (seed: number): readonly string[] => {
@@ -68,7 +68,7 @@ export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOpt
       expect(some(SEED)).not.toEqual(some(SEED + 1));
     });
 
-    it('is answered as the document says, and by no fault', { timeout: 600_000 }, async () => {
+    it('has a response of the document, and no internal error', { timeout: 600_000 }, async () => {
       if (fixture === null) throw new Error('the fixture comes before the test');
       const { app, clock, features, store } = running();
       const { document, operations, hints, sender, agentKey } = fixture;
@@ -94,7 +94,7 @@ export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOpt
         const headers = body === null ? {} : { 'content-type': 'application/json' };
         const sent = { method: operation.method, path, headers, body: body ?? undefined };
         let answer = await sender.send({ ...sent, key });
-        // It may have been revoked: that of any key is among the requests.
+        // The key may have been revoked by one of the requests.
         if (answer.status === 401) {
           key = await newKey();
           answer = await sender.send({ ...sent, key });
@@ -124,7 +124,7 @@ export function apiFuzzSuite(kind: DatabaseKind, { requests, maxNever }: FuzzOpt
       expect(wrong, `FUZZ_SEED=${SEED}`).toEqual([]);
       const logged = app.logs.records().filter(({ level }) => level === 'error');
       expect(logged, `FUZZ_SEED=${SEED}`).toEqual([]);
-      // Else it would show only that bad requests are refused.
+      // Otherwise the test would only show that invalid requests are refused.
       const message = `FUZZ_SEED=${SEED}, never: ${never().join(', ')}`;
       expect(never().length, message).toBeLessThanOrEqual(maxNever);
     });

@@ -10,7 +10,7 @@ import { goodRequest } from '../../../support/hostile/valid-requests.ts';
 import { type Operation, operationsOf } from '../../../support/openapi/document.ts';
 import { useHostileFixture } from '../../../support/service/hostile-fixture.ts';
 
-/** Nobody is asked for a key here. Whatever else says no role of the document has forgotten it. */
+/** The public operations. Any other operation without a role has forgotten it. */
 const PUBLIC = [
   'GET /-/readiness',
   'GET /-/liveness',
@@ -25,10 +25,10 @@ const PUBLIC = [
 /** Each account has its own by that name, if any. */
 const OF_ANY_NAME = ['GET /v1/test-session-error-groups/projects/{projectId}'];
 
-/** A PUT of a check that there is not, which lacks what a new one needs. */
+/** A PUT of a check that does not exist, without the fields of a new one. */
 const isMissing = (message: string): boolean => /no check has the id in the path/.test(message);
 
-/** What a query must have, by the parameter's name. */
+/** Values of required query parameters, by name. */
 const QUERIES: Readonly<Record<string, (account: FullAccount) => string | undefined>> = {
   metrics: () => 'availability',
   checkId: ({ checkIds }) => checkIds.url,
@@ -64,7 +64,7 @@ describe.each(databases)('on %s', (kind) => {
       };
     });
 
-    /** A good request by `who`, about what `whose` has. */
+    /** A valid request by `who` about a resource of `whose`. */
     const requestFor = (operation: Operation, who: FullAccount, whose: FullAccount): Sent => {
       const { name, method, path, parameters = [] } = operation;
       const route = fixtureOf().routes.find((one) => isOf(operation, one));
@@ -79,7 +79,7 @@ describe.each(databases)('on %s', (kind) => {
           return `${parameter.name}=${value}`;
         });
       const sent = { ...goodRequest(route, who), path: [asked, ...query].join('?') };
-      // With a request it would make a check of their own under the id: hostile.suite.ts.
+      // A full request would create an own check under the id: hostile.suite.ts.
       const isMaking = method === 'PUT' && path.startsWith('/v1/checks/');
       return who !== whose && isMaking ? { ...sent, body: JSON.stringify({ name: 'A' }) } : sent;
     };
@@ -87,7 +87,7 @@ describe.each(databases)('on %s', (kind) => {
     type Asked = Sent & { readonly name: string };
     type Judge = (answer: Answer, asked: Asked) => unknown;
 
-    /** What is not as wanted, with the operation before it. */
+    /** The unexpected responses, each after its operation. */
     const walk = async (asked: readonly Asked[], isRight: Judge): Promise<readonly string[]> => {
       const { send, judge } = fixtureOf();
       const wrong = await each(asked, async (sent) => {
@@ -104,7 +104,7 @@ describe.each(databases)('on %s', (kind) => {
       return [asked.filter(isOfAlert), asked.filter((one) => !isOfAlert(one))];
     };
 
-    it('is said by every operation, but for those that are known to be public', () => {
+    it('is declared by every operation except the known public ones', () => {
       const open = operations
         .filter(({ role, isForUsers }) => role === null && !isForUsers)
         .map(({ name }) => name);
@@ -114,7 +114,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(closed.length).toBeGreaterThan(140);
     });
 
-    it('is walked over every path with parameters: each has something of the victim', () => {
+    it('is tested for every path with parameters, each with a resource of the victim', () => {
       const { victim } = fixtureOf();
       const missing = operations.flatMap(({ name, path }) => {
         try {
@@ -142,7 +142,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await fixture.victimsRows()).toEqual(before);
     });
 
-    it('is no more than the role of the key', async () => {
+    it('is limited to the role of the key', async () => {
       const fixture = fixtureOf();
       const { victim } = fixture;
       const keys = await keysOf(victim);
@@ -165,7 +165,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await fixture.victimsRows()).toEqual(before);
     });
 
-    it('is never about what another account has', async () => {
+    it('never allows access to resources of another account', async () => {
       const fixture = fixtureOf();
       const { victim } = fixture;
       const keys = await keysOf(stranger);
@@ -186,7 +186,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await fixture.victimsRows()).toEqual(before);
     });
 
-    it('is all that the least role allows, about what is of the own account', async () => {
+    it('allows each operation with its least role, for resources of the own account', async () => {
       const fixture = fixtureOf();
       const owner = await fixture.newAttacker();
       const keys = await keysOf(owner);
@@ -200,7 +200,7 @@ describe.each(databases)('on %s', (kind) => {
       for (const part of inTurn(rest)) {
         expect(await walk(part, ({ status }) => status < 300)).toEqual([]);
       }
-      // Some went with another, and what others name stays: that each was there was seen above.
+      // Some are deleted with others, and some are still named by others. Access was tested above.
       const isLetIn: Judge = ({ status }) => status < 300 || status === 404 || status === 409;
       expect(await walk(removals, isLetIn)).toEqual([]);
     });
@@ -269,7 +269,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await world.victimsRows()).toEqual(before);
       });
 
-      it('is no more than the role of the user', async () => {
+      it('is limited to the role of the user', async () => {
         const world = fixtureOf();
         const { victim } = world;
         const cookies = await cookiesOf(victim);
@@ -290,7 +290,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await world.victimsRows()).toEqual(before);
       });
 
-      it('is never about what another account has, even if the request names that account', async () => {
+      it('never allows access to resources of another account, even if the request names that account', async () => {
         const world = fixtureOf();
         const { victim } = world;
         const before = await world.victimsRows();
@@ -314,7 +314,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await world.victimsRows()).toEqual(before);
       });
 
-      it('is all that the least role allows, about what is of the own account', async () => {
+      it('allows each operation with its least role, for resources of the own account', async () => {
         const world = fixtureOf();
         const owner = await world.newAttacker();
         const cookies = await cookiesOf(owner);
@@ -331,7 +331,7 @@ describe.each(databases)('on %s', (kind) => {
         }
       });
 
-      it('is about oneself for users alone, and not for keys', async () => {
+      it('allows operations on oneself for users, and not for keys', async () => {
         const { victim } = fixtureOf();
         expect(forUsers.length).toBeGreaterThan(5);
         const asked = forUsers.map((operation) => {
@@ -343,7 +343,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('is to ping for whoever has the token', async () => {
+    it('allows pings to everybody who has the token', async () => {
       const { send, victim } = fixtureOf();
       const ping = async (token: string, key: string | null) =>
         (await send({ method: 'POST', path: `/heartbeat/${token}`, key })).status;

@@ -31,7 +31,7 @@ describe('health', () => {
     });
   });
 
-  it('is not readiness where the database fails, and alive still', async () => {
+  it('is not ready while the database fails, and still alive', async () => {
     service = await startServiceApp([], {
       store: { query: () => Promise.reject(new Error('away')) },
     });
@@ -124,7 +124,7 @@ describe('stopping', () => {
     };
   }
 
-  it('lets a request in progress end, and says meanwhile that it is not ready', async () => {
+  it('lets a request in progress end, and is not ready meanwhile', async () => {
     const slow = slowRoute();
     service = await startServiceApp([slow.routes]);
     const { ask, app, inFlight, stopping } = service;
@@ -141,7 +141,7 @@ describe('stopping', () => {
     await expect(ask('/-/readiness')).rejects.toMatchObject({ code: 'ECONNREFUSED' });
   });
 
-  it('cuts what is left when the grace is over', async () => {
+  it('cuts remaining requests at the end of the grace', async () => {
     const slow = slowRoute();
     service = await startServiceApp([slow.routes]);
     const { ask, app, inFlight } = service;
@@ -155,7 +155,7 @@ describe('stopping', () => {
     slow.answer();
   });
 
-  it('is not held up by connections that say nothing', async () => {
+  it('is not delayed by silent connections', async () => {
     service = await startServiceApp([]);
     const { app, inFlight, port, ask } = service;
     const silent = connect(port, '127.0.0.1');
@@ -185,7 +185,7 @@ describe('the port', () => {
       code: 'PORT_TAKEN',
       message: expect.stringContaining(`port ${port} (PORT) is already in use`),
     });
-    // So the service asks before it makes a database.
+    // So the service checks the port before it creates a database.
     await expect(expectFreePort({ port, host: '127.0.0.1' })).rejects.toMatchObject({
       code: 'PORT_TAKEN',
     });
@@ -194,14 +194,14 @@ describe('the port', () => {
     await expectFreePort({ port, host: null });
   });
 
-  it('at the address of another machine is one, too', async () => {
+  it('at an address that this machine lacks is an error, too', async () => {
     await expect(startServiceApp([], {}, { port: 0, host: '192.0.2.1' })).rejects.toMatchObject({
       kind: 'environment',
       code: 'HOST_UNKNOWN',
     });
   });
 
-  it('is open on all addresses where none is named', async () => {
+  it('is open on all addresses if none is configured', async () => {
     service = await startServiceApp([], {}, { port: 0, host: null });
     expect((await service.ask('/-/liveness', { key: null })).status).toBe(200);
   });

@@ -18,9 +18,9 @@ import { useHostileFixture } from '../../../support/service/hostile-fixture.ts';
 
 const FILE = join(import.meta.dirname, '../../../../src/service/http/openapi/examples.json');
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** What other requests need comes first. */
+/** Resources that other requests need come first. */
 const FIRST = ['createPrivateLocation', 'createStatusPageService'];
-/** What nobody creates by a request of its own, with the query that reads it. */
+/** Resources without a request that creates them, with the query that finds them. */
 const READ: Readonly<Record<string, string>> = {
   getCheckResult: '',
   getCheckStatus: '',
@@ -101,7 +101,7 @@ describe('the examples of /openapi.json', () => {
       return found;
     };
     const { cert, key: privateKey } = await createSelfSigned();
-    // Only of a check that fails can the cause be asked for.
+    // A cause can be requested only for a failing check.
     const { url: checkId = '' } = account.checkIds;
     const parts = { slug: 'office', agentSlug: account.labSlug, checkId, serviceId: '' };
     const stable = stableExamples();
@@ -165,7 +165,7 @@ describe('the examples of /openapi.json', () => {
     for (const operation of operations.filter(isChange)) {
       const { method, name, operationId = '' } = operation;
       const change = changes[changedBy(operationId)];
-      // A test below names what has no example.
+      // A test below names operations without an example.
       if (change === undefined) continue;
       const ids = [...ownIds(operation.path, account)];
       const changed = await send({
@@ -209,7 +209,7 @@ describe('the examples of /openapi.json', () => {
     expect(JSON.stringify(examples)).not.toMatch(/(vk|pl)_(?!0+\b)[0-9a-f]{4}|zz_secret/);
   });
 
-  it('stand at the schemas of bodies and responses', () => {
+  it('are in the schemas of bodies and responses', () => {
     const { UrlCheck, UrlCheckInput } = document.components.schemas;
     for (const schema of [UrlCheck, UrlCheckInput]) {
       expect(schema).toMatchObject({ examples: [{ name: 'Homepage' }] });
@@ -220,7 +220,7 @@ describe('the examples of /openapi.json', () => {
     );
   });
 
-  it('are there for the body and the response of every PUT and PATCH', () => {
+  it('exist for the body and the response of every PUT and PATCH', () => {
     const changing = operationsOf(document).filter(isChange);
     expect(changing.length).toBeGreaterThan(45);
     const missing = changing

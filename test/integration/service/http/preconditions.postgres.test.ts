@@ -25,7 +25,7 @@ const DASHBOARD_INCIDENT = {
   incidentUpdates: [{ status: 'INVESTIGATING', description: 'Looking.' }],
 };
 
-/** Every kind of resource that can be created and changed: where, its body, and a change. */
+/** Every kind of resource that can be created and changed: its path, a body and a change. */
 const RESOURCES: readonly (readonly [path: string, body: () => object, change: object])[] = [
   [
     '/v1/checks/url',
@@ -83,7 +83,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(known).toMatchObject({ status: 304, text: '' });
       expect(etagIn(known)).toBe(first);
 
-      // As clients have it that accept compressed answers.
+      // The tag as in compressed answers.
       const weak = `W/${first}`;
       const knownWeak = await mine.ask('GET', at, undefined, { 'if-none-match': weak });
       expect([knownWeak.status, etagIn(knownWeak)]).toEqual([304, weak]);
@@ -120,7 +120,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(at)).json.name).toBe(winner?.json.name);
     });
 
-    it('let one of two updates of the same version through that two replicas receive at once', async () => {
+    it('let one of two concurrent updates of the same version at two replicas through', async () => {
       const { mine } = service();
       const replica = await startReplica(running());
       const { key } = (await mine.post('/v1/api-keys', { name: 'two', role: 'admin' })).json;
@@ -226,7 +226,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.ask('DELETE', at, undefined, { 'if-match': second })).status).toBe(204);
     });
 
-    it('let a change of a user through who has signed in since, and show the sign-in to readers', async () => {
+    it('allow a change of a user after a sign-in of that user, and show the sign-in to readers', async () => {
       const { mine } = service();
       const email = `active-${mine.accountId}@example.com`;
       const invited = await mine.post('/v1/invitations', { email, role: 'read' });

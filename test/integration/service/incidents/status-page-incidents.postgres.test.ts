@@ -360,7 +360,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await runner.post(`${path}/incident-updates`, FIRST)).status).toBe(403);
     });
 
-    it('have a post-mortem of up to 64 KiB, alone and in lists, until it is taken away', async () => {
+    it('have a post-mortem of up to 64 KiB, alone and in lists, until it is removed', async () => {
       const { mine } = service();
       const postMortem = `# Why\n\n${'ü'.repeat(32 * 1024 - 4)}`;
       const path = await open(mine, { postMortem });
@@ -374,7 +374,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.patch(path, { postMortem: null })).json.postMortem).toBeNull();
     });
 
-    it('are seen by no reader of a page as drafts, and at the time when they are published', async () => {
+    it('are hidden from readers as drafts, and have the time at which they are published', async () => {
       const { mine, clock } = service();
       pages += 1;
       const { json: page } = await mine.post(PAGES, {

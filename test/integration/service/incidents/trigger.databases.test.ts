@@ -36,7 +36,7 @@ describe.each(databases)('on %s', (kind) => {
       ...fields,
     });
 
-    /** Each in a transaction that does something else too, which must never be lost. */
+    /** Each in a transaction with another write, which must never be lost. */
     async function within(
       work: (
         feature: ReturnType<typeof createIncidentTrigger>,
@@ -284,7 +284,7 @@ describe.each(databases)('on %s', (kind) => {
       const words = { status: 'INVESTIGATING', description: 'Nothing is lost.' };
       const update = `${PATH}/${reworded.id}/incident-updates/${updateId}`;
       expect((await mine.put(update, words)).status).toBe(200);
-      // Before the check resolves it, which is then its last change.
+      // The person writes before the check resolves the incident, which is its last change.
       await mine.patch(await pathOf('rated'), { severity: 'MINOR' });
       clock.spend(1_000);
       for (const name of ['untouched', 'explained', 'updated', 'reworded', 'renamed', 'rated']) {

@@ -62,7 +62,7 @@ async function polledFixture({
 }
 
 /**
- * Maintenance windows through the API, and what agents hear of them: src/service/README.md,
+ * Maintenance windows through the API and in polls of agents: src/service/README.md,
  * "Maintenance windows", 4.12, 4.13.
  */
 describe.each(databases)('on %s', (kind) => {
@@ -165,7 +165,7 @@ describe.each(databases)('on %s', (kind) => {
       });
       const same = await mine[method](`${PATH}/${before.id}`, changed.json);
       expect(same.json).toEqual(changed.json);
-      // What is given must fit what is stored.
+      // The new fields must be consistent with the stored ones.
       const early = await mine[method](`${PATH}/${before.id}`, { startsAt: '2026-02-01' });
       expect(problemsIn(early)).toEqual(['body.endsAt must be after startsAt']);
       expect((await mine[method](`${PATH}/${before.id}`, { id: 0 })).status).toBe(400);
@@ -309,7 +309,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(refused.status).toBe(409);
       expect(refused.json.attributes).toEqual({ limit: 1000 });
       expect(await windowsNear(store, { ...mine, atMs: clock.wallMs() })).toHaveLength(1000);
-      // Those that are over do not count, up to a bound of their own.
+      // Windows that have ended do not count, and have a limit of their own.
       await store.query(
         'delete from maintenance_windows where account_id = $1 and id <> $2::bigint',
         [mine.accountId, window.id],
@@ -344,7 +344,7 @@ describe.each(databases)('on %s', (kind) => {
 
       await mine.patch(`${PATH}/${window.id}`, { pauseAllChecks: true });
       expect(await told()).toMatchObject([{ tags: null }]);
-      // What does not concern agents.
+      // A change that does not concern agents.
       await mine.patch(`${PATH}/${window.id}`, { name: 'Other', silenceAllAlerts: true });
       await mine.post(PATH, { ...WINDOW, silenceAllAlerts: true });
       await theirs.post(PATH, { ...WINDOW, pauseAllChecks: true });
@@ -366,7 +366,7 @@ describe.each(databases)('on %s', (kind) => {
       await assigner.pass();
       await agent.look();
       expect(groupTags()).toEqual(['db']);
-      // Where the group's locations stand in for the check's own.
+      // The locations of the group replace those of the check.
       await fixture.mine.patch(`/v1/check-groups/${groupId}`, { privateLocations: ['cellar'] });
       await fixture.mine.patch('/v1/checks/home', {
         privateLocations: null,

@@ -20,7 +20,7 @@ async function sendTo(port: number, ...lines: readonly string[]) {
 it.each([
   ['a mail server', mailServer],
   ['one that can withhold its answers', gatedMailServer],
-])('%s of the tests has no mail of a sender that goes away in the middle', async (_name, start) => {
+])('%s of the tests has no mail of a sender that disconnects too early', async (_name, start) => {
   const server = await start();
   const half = await sendTo(server.port, 'Subject: half', '', 'the first line');
   half.destroy();

@@ -123,7 +123,7 @@ describe('mails over connections that are used again', () => {
     },
   );
 
-  it('fail where the mail server rejects our password, which no recipient is to blame for', async () => {
+  it('fail if the mail server rejects the password, which is not a failure of the recipient', async () => {
     const server = await mailServer({
       onAuth: (_auth, _session, callback) => callback(new Error('no')),
     });

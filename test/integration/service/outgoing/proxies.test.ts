@@ -25,7 +25,7 @@ const SECRETS = /s3(:|%3A)cret|YW5uO|\n/;
 /** Receivers are on the loopback. */
 const OPEN = { DELIVERY_DENY: '192.0.2.0/24' };
 
-/** Sends as alert channels do, or as the service does to addresses of its own configuration. */
+/** Sends as an alert channel, or as the service to addresses of its own configuration. */
 function senderOf(env: Record<string, string>) {
   const config = readOutgoingConfig(env);
   const http = createOutgoingHttp(reachableAddresses(config), config.proxies);
@@ -236,7 +236,7 @@ describe('requests of the service through a proxy', () => {
     expect(outcome).toMatchObject({ ok: false, isFinal: false, isOfReceiver: false, error });
   });
 
-  it('name no proxy where there is none and the receiver answers 407', async () => {
+  it('name no proxy if there is none and the receiver answers 407', async () => {
     const receiver = await hookServer(statuses(407));
     expect(await senderOf(OPEN)(receiver.url)).toMatchObject({
       ok: false,
@@ -274,7 +274,7 @@ describe('requests of the service through a proxy', () => {
     ],
     ['', false, 'it closed the connection without an answer'],
   ])(
-    'say what the proxy did, and whether the receiver is away: %j, %j',
+    'say what the proxy answered, and whether the receiver is unreachable: %j, %j',
     async (answer, isOfReceiver, error) => {
       const { port } = await rawServer(answering(answer));
       const outcome = await senderOf({ ...OPEN, HTTPS_PROXY: `127.0.0.1:${port}` })(
@@ -355,7 +355,7 @@ describe('a connection in progress', () => {
   const opensTunnel = async (peer: Peer) => {
     await peer.request();
     await peer.send('HTTP/1.1 200 OK\r\n\r\n');
-    // The first message of TLS.
+    // The first message of the TLS handshake.
     await once(peer.socket, 'data');
   };
 

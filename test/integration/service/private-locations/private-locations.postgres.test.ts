@@ -93,7 +93,7 @@ describe.each(databases)('on %s', (kind) => {
       const repeated = await mine[method](path, changed.json);
       const later = expect.not.stringMatching(changed.json.updated_at);
       expect(repeated.json).toEqual({ ...changed.json, updated_at: later });
-      // The agents of the location have to learn of their proxy.
+      // Wakes the agents of the location, which need the new proxy.
       expect(
         await store.query('select revision from private_locations where id = $1', [before.id]),
       ).toEqual([{ revision: 2 }]);
@@ -152,7 +152,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await theirs.post(`${path}/keys`)).status).toBe(404);
       expect((await theirs.delete(`${path}/keys/${key.id}`)).status).toBe(404);
       expect((await theirs.get(PATH)).json).toEqual([]);
-      // Nor through a location of their own.
+      // Keys cannot be revoked through a location of another account either.
       const { json: own } = await theirs.post(PATH, CELLAR);
       expect((await theirs.delete(`${PATH}/${own.id}/keys/${key.id}`)).status).toBe(404);
       expect((await mine.get(path)).json).toEqual(location);

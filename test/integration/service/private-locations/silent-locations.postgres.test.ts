@@ -11,7 +11,7 @@ import { useSilenceFixture } from '../../../support/service/silence-fixture.ts';
 const HOUR_S = 3_600;
 const DAY_S = 86_400;
 
-/** A silent location is not a passing one. */
+/** Silent locations, and the slots that they miss. */
 describe.each(databases)('on %s', (kind) => {
   const fixtureOf = useSilenceFixture(useRunningService(kind));
 
@@ -101,7 +101,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('is not accused by a service that was down or has just started', async () => {
+    it('is not reported as silent by a service that was down or has just started', async () => {
       const fixture = fixtureOf();
       const { berlin, pass, poll } = fixture;
       await poll(berlin);
@@ -117,7 +117,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await fixture.missed()).toEqual([]);
     });
 
-    it('is not accused after its database was away, and then within a minute', async () => {
+    it('is not reported as silent after an outage of the database until a minute later', async () => {
       const fixture = fixtureOf();
       const { berlin, store, clock, pass, poll } = fixture;
       const outages = new Set<string>();
@@ -152,7 +152,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await fixture.location(berlin)).toMatchObject({ silentSince: fixture.at(0) });
     });
 
-    it('is not accused when the clock is set or the machine slept', async () => {
+    it('is not reported as silent when the clock is set or the machine slept', async () => {
       const fixture = fixtureOf();
       const { berlin, clock, pass, poll } = fixture;
       const keeper = fixture.keeper();
@@ -282,7 +282,7 @@ describe.each(databases)('on %s', (kind) => {
         return deliver(berlin, { results: [resultOfRun({ slot, frequency: 1 } as never)] });
       };
       await poll(berlin);
-      // Before the location is found to be silent, by an agent that cannot poll.
+      // A result of an agent that cannot poll, before the location is found to be silent.
       fixture.clock.spend(60_000);
       await run(1);
       await pass(240, keeper);
@@ -296,7 +296,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await missed()).toEqual([first, rest]);
       await pass(120, keeper);
       expect(await missed()).toEqual([first, { ...rest, to: 420, count: 4 }]);
-      // What the agent reports after its return does not count twice.
+      // Slots that the agent reports after its return do not count twice.
       await poll(berlin);
       const slots = [60, 420].map((seconds) => Date.parse(fixture.at(seconds)));
       const [slot = 0, lastSlot = 0] = slots;

@@ -14,7 +14,7 @@ const HEALTH = {
   spoolOldestMs: 3_000,
 };
 
-/** How the agents of private locations are. */
+/** The statuses of private locations by their agents. */
 describe.each(databases)('on %s', (kind) => {
   const fixtureOf = useResultsFixture(useRunningService(kind));
 
@@ -65,7 +65,7 @@ describe.each(databases)('on %s', (kind) => {
         clockAheadMs: -90,
         health: { ...HEALTH, maxLatenessMs: 700, spoolRecords: 5, spoolOldestMs: null },
       });
-      // An older release reports nothing of it.
+      // An agent of an older release does not report it.
       await agent('old').ask();
       expect(await status()).toMatchObject({
         state: 'online',

@@ -61,7 +61,7 @@ describe.each(databases)('on %s', (kind) => {
       await bring(at(60 * 24 * 20), at(400), at(300), at(2), at(1));
       expect(await listed(`?from=${created(400)}&to=${created(2)}`)).toEqual([300, 400]);
       expect(await listed(`?from=${created(300) + 1}&to=${created(1)}`)).toEqual([2]);
-      // Six hours from there on.
+      // Without `to`: six hours from `from` on.
       expect(await listed(`?from=${created(400)}`)).toEqual([300, 400]);
       expect(await listed(`?to=${created(1)}`)).toEqual([2, 300]);
       expect(await listed(`?from=${minutesAgo(400)}&to=${minutesAgo(399)}`)).toEqual([400]);
@@ -126,7 +126,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get('/v1/check-statuses/none')).status).toBe(404);
       await mine.delete('/v1/checks/shop');
       expect((await mine.get(PATH)).status).toBe(404);
-      // Whoever takes the id again has a check that never ran.
+      // A new check under the same id has no results.
       await fixture().check('shop');
       expect((await mine.get('/v1/check-statuses/shop')).json).toBeNull();
     });

@@ -21,13 +21,13 @@ import { problemsIn, useRunningService } from '../../../support/service/service-
 const PATH = '/v1/root-cause-analyses';
 const NEVER = new AbortController().signal;
 
-/** As it is answered. */
+/** An analysis as the API returns it. */
 interface Made {
   readonly id: string;
   readonly analysis: Analysis;
 }
 
-/** A run of `shop` in berlin that failed with an error that is the same each time. */
+/** A failed run of `shop` in berlin, with the same error each time. */
 function failure(fields: Partial<Run> & { readonly slot: number }): CheckResult {
   return resultOfRun({ hasFailures: true, ...withoutAnswer('CONNECT_REFUSED'), ...fields });
 }
@@ -53,7 +53,7 @@ describe.each(databases)('on %s', (kind) => {
     const textOf = (analysis: Analysis): string =>
       analysis.evidence.map(({ description }) => description).join('\n');
 
-    describe('that are asked for', () => {
+    describe('that are requested', () => {
       it('are pending until they are made', async () => {
         const { mine, deliver, berlin } = fixture();
         const failed = failure({ slot: minutesAgo(1) });
@@ -95,7 +95,7 @@ describe.each(databases)('on %s', (kind) => {
         });
       });
 
-      it('look at the latest failure, or at the result that is named', async () => {
+      it('are of the latest failure, or of the given result', async () => {
         const { mine, deliver, berlin } = fixture();
         const [old, recent] = [
           failure({ slot: minutesAgo(5), ...withoutAnswer('DNS_NXDOMAIN') }),
@@ -116,7 +116,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(refused.status).toBe(409);
       });
 
-      it('look at the latest failure of an error group', async () => {
+      it('are of the latest failure of an error group', async () => {
         const { mine, deliver, berlin } = fixture();
         await deliver(berlin, {
           results: [
@@ -136,7 +136,7 @@ describe.each(databases)('on %s', (kind) => {
         }
       });
 
-      it('are one while they are pending', async () => {
+      it('are shared while they are pending', async () => {
         const { mine, deliver, berlin } = fixture();
         await deliver(berlin, { results: [failure({ slot: minutesAgo(1) })] });
         const { json: first } = await mine.post(PATH, { checkId: 'shop' });
@@ -171,7 +171,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(problemsIn(refused)[0]).toContain('body.provider must be rules here');
       });
 
-      it('are nobody else’s, and for keys that may run', async () => {
+      it('belong to the account, and need a key with the role run', async () => {
         const { mine, theirs, clientWith, deliver, berlin } = fixture();
         await deliver(berlin, { results: [failure({ slot: minutesAgo(1) })] });
         const { json } = await mine.post(PATH, { checkId: 'shop' });
@@ -205,7 +205,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    describe('are made by themselves', () => {
+    describe('are made automatically', () => {
       const slot = (minutes: number) => minutesAgo(minutes);
 
       it('for a new error group, once', async () => {
@@ -257,7 +257,7 @@ describe.each(databases)('on %s', (kind) => {
         const [{ errorGroupId } = {}] = await list();
         const path = `/v1/error-groups/${errorGroupId}`;
         await mine.patch(path, { archivedUntilNextEvent: true });
-        // What began before it was archived is no reason.
+        // A run that began before the group was archived is no reason.
         await deliver(berlin, { results: [failure({ slot: slot(8) })] });
         expect(await pending()).toBe(0);
         clock.spend(120_000);
@@ -289,7 +289,7 @@ describe.each(databases)('on %s', (kind) => {
       });
     });
 
-    it('take what was around into account', async () => {
+    it('use the runs and checks around the failure', async () => {
       const { mine, check, deliver, berlin, oslo } = fixture();
       await check('shop', { request: { url: 'https://Shop.test/cart' }, runParallel: true });
       await check('api-check', {
@@ -326,7 +326,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(analysis.userImpact).toContain('Likely only users near berlin are affected');
     });
 
-    it('say by how much phases grew against the runs before', async () => {
+    it('say by how much phases grew since the previous runs', async () => {
       const { mine, check, deliver, berlin } = fixture();
       await check('shop', { maxResponseTime: 1000, degradedResponseTime: 500 });
       const phases = { wait: 0, dns: 3, tcp: 4, tls: 0, firstByte: 5, download: 1, total: 13 };
@@ -391,7 +391,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.get(`${PATH}/${randomUUID()}`)).status).toBe(404);
     });
 
-    it('that somebody began and left are made by another when the lease is over', async () => {
+    it('that one replica began and left are made by another when the lease is over', async () => {
       const { deliver, berlin, store } = fixture();
       await deliver(berlin, { results: [failure({ slot: minutesAgo(1) })] });
       const claim = (leaseMs: number) =>
@@ -418,14 +418,14 @@ describe.each(databases)('on %s', (kind) => {
       const kept = features.rootCauseAnalyses.maintain(ended.signal);
       while ((await mine.get(`${PATH}/${old.id}`)).status === 200) await settle();
       const { json } = await mine.post(PATH, { checkId: 'shop' });
-      // Nothing moves the clock: the request itself wakes whoever makes them.
+      // The clock does not advance: the request itself wakes the worker.
       while ((await mine.get(`${PATH}/${json.id}`)).status === 202) await settle();
       expect(await list()).toHaveLength(1);
       ended.abort();
       await kept;
     });
 
-    it('have no fault with a result of the largest kind', async () => {
+    it('do not fail for a result of the largest size', async () => {
       const { deliver, berlin } = fixture();
       const redirects = Array.from({ length: 10 }, () => ({
         status: 302,

@@ -20,7 +20,7 @@ import { useRunningService } from '../../../support/service/service-fixture.ts';
 const SECRET = 'correct-horse-battery';
 const OWN = 'staple of the shop';
 
-/** A failed run that says it in every part. */
+/** A failed run with the text in every field. */
 function telling(minutes: number, secret: string, fields: object = {}) {
   const quote = JSON.stringify({ inner: JSON.stringify({ key: secret }) });
   return resultOfRun({
@@ -57,7 +57,7 @@ function telling(minutes: number, secret: string, fields: object = {}) {
 }
 
 /**
- * Secrets in what is brought to the service (src/scrub/README.md, "What is masked, and where": "in
+ * Secrets in data sent to the service (src/scrub/README.md, "What is masked, and where": "in
  * the service before storing").
  */
 describe.each(databases)('on %s', (kind) => {
@@ -140,7 +140,7 @@ describe.each(databases)('on %s', (kind) => {
       await deliver(berlin, { results });
       expect(JSON.stringify(await shown('other'))).not.toContain(OWN);
       expect(JSON.stringify(await shown('shop'))).toContain(OWN);
-      // Its value is another now, and then it is another check of the same id.
+      // First the value changes, then another check has the same id.
       await mine.patch('/v1/checks/other', { variables: [{ ...variables[0], value: 'new one' }] });
       await deliver(berlin, { results: [telling(1, 'new one', { checkId: 'other' })] });
       expect((await shown('other'))[0].apiCheckResult.assertions[0].actual).toBe(MASK);

@@ -185,7 +185,7 @@ describe.each(databases)('on %s', (kind) => {
 
     it('refuse more services than the limit', async () => {
       const { mine, store } = service();
-      // By hand, since a thousand requests would take long.
+      // By SQL, since a thousand requests would take long.
       const rows = await store.query<{ id: string }>(
         `insert into status_page_services (account_id, id, name, created_at)
          select $1, gen_random_uuid()::text, 'S', now() from generate_series(1, 101) returning id`,
@@ -225,7 +225,7 @@ describe.each(databases)('on %s', (kind) => {
       expect((await mine.patch(path, { url })).status).toBe(409);
       expect((await mine.patch(path, { customDomain })).status).toBe(409);
       expect((await mine.get(path)).json).toEqual(own.json);
-      // Its own it may keep, and what is given back is free again.
+      // A page may keep its own url, and a released one is free again.
       expect((await mine.patch(path, { url: own.json.url })).status).toBe(200);
       await theirs.delete(`${PATH}/${first.json.id}`);
       const freed = await mine.patch(path, { url, customDomain: upper });
@@ -255,9 +255,9 @@ describe.each(databases)('on %s', (kind) => {
       const changed = await mine[method](path, { description: 'About', logo: null });
       expect(changed.status).toBe(200);
       expect(changed.json).toEqual({ ...before, description: 'About', logo: null });
-      // What was read may be sent back.
+      // A response may be sent back.
       expect((await mine[method](path, changed.json)).json).toEqual(changed.json);
-      // A field that is given is replaced whole.
+      // A given field is replaced as a whole.
       const colors = await mine[method](path, { themeColors: { dark: { borderColor: '#456' } } });
       expect(colors.json.themeColors.light.borderColor).not.toBe('#123');
       expect(colors.json.themeColors.dark.borderColor).toBe('#456');
@@ -289,7 +289,7 @@ describe.each(databases)('on %s', (kind) => {
           // By name, the first before the second.
           { name: 'C', services: [] },
           { name: 'C', services: [two, one] },
-          // By id, under another name that was another card's.
+          // By id, with a name that another card had before.
           { id: b, name: 'A', services: [one, two] },
         ],
       });

@@ -26,7 +26,7 @@ const PATH = '/v1/test-sessions';
 const GROUPS = '/v1/test-session-error-groups';
 const NOBODY = { name: null, projectId: null, environment: null, provider: null };
 
-/** A run of a check file that is nobody's check here. */
+/** A run of a check file whose check is not in the service. */
 function passed(minutes: number, fields: Partial<Run> = {}): CheckResult {
   return resultOfRun({
     slot: minutesAgo(minutes),
@@ -331,7 +331,7 @@ describe.each(databases)('on %s', (kind) => {
     it('are listed in pages of a bounded size', async () => {
       const { store, mine } = service();
       for (let n = 0; n < 7; n += 1) await bring({ results: [passed(1)] });
-      // As long, and as many, as a session can have them.
+      // As many results as a session can have, each as long as possible.
       await store.query(
         `update test_sessions set missed = (
            select jsonb_agg(jsonb_build_object('checkId', repeat('c', 128), 'slot', n::bigint,

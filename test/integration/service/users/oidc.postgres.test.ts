@@ -136,7 +136,7 @@ describe.each(databases)('on %s', (kind) => {
     const worldOf = useWorld(kind);
     const browserOf = (): Browser => openBrowser(worldOf().app.port);
 
-    /** Follows the way to the provider, signs in there, and returns the URL of the callback. */
+    /** Follows the redirect to the provider and signs in there. Returns the URL of the callback. */
     const signInAtProvider = async (
       browser: Browser,
       login: string,
@@ -218,7 +218,7 @@ describe.each(databases)('on %s', (kind) => {
         provider.people.set('gil', { email, email_verified: true, groups });
         expect((await signIn('gil')).reply.status).toBe(403);
       }
-      // Nothing was taken over, either.
+      // No user was taken over, either.
       expect(await rolesOf(browser)).toEqual(['admin']);
       const byPassword = await browserOf().submit('/sign-in', { email, password: PASSWORD });
       expect(byPassword.status).toBe(303);
@@ -263,7 +263,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(page.text).toContain('href="/oidc/sign-in?next=%2Fdocs"');
     });
 
-    it('refuses who has no group with a role, and takes the role of who has none any more', async () => {
+    it('refuses a user without a group that has a role, and removes the role of one who left them', async () => {
       const { provider } = worldOf();
       provider.people.set('bob', { email: 'bob@example.com', groups: ['guests'] });
       const { reply } = await signIn('bob');
@@ -300,7 +300,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await rolesOf(sure.browser)).toEqual(['write']);
     });
 
-    it('ends the open link for a new password of the user whom it takes over, or makes anew', async () => {
+    it('ends the open link for a new password of a user that it takes over or creates', async () => {
       const { provider, features, store } = worldOf();
       const email = 'ned@example.com';
       const fields = { email, email_verified: true, groups: ['dev'] };
@@ -325,7 +325,7 @@ describe.each(databases)('on %s', (kind) => {
       await store.query('delete from users where email = $1', [email]);
       expect((await signIn('ned')).reply.status).toBe(303);
       expect(await use(ofDeleted)).toBe(404);
-      // The operator can make another one for whoever the user is now.
+      // The operator can make another link for the new owner of the user.
       expect(await use(await linkOf())).toBe(303);
     });
 
@@ -411,7 +411,7 @@ describe.each(databases)('on %s', (kind) => {
         elsewhere.cookie = browser.cookie;
         const { status, headers } = await elsewhere.ask(callback);
         expect([status, headers.location]).toEqual([303, '/']);
-        // It has the cookie of the sign-in still.
+        // The browser still has the cookie of the sign-in.
         expect((await browser.ask(callback)).status).toBe(400);
         const targets = proxy.requests.map(({ method, target }) => `${method} ${target}`);
         expect(targets).toContain(`POST ${provider.issuer}/token`);

@@ -191,7 +191,7 @@ describe.each(databases)('on %s', (kind) => {
       const { mine, store } = service();
       const { email, id } = await newUser(mine, 'read');
       const { token } = await invite(mine, 'write');
-      // As when the user joined in another way than by the link.
+      // As if the user had joined without the link.
       await store.query('update one_time_links set email = $1 where account_id = $2', [
         email,
         mine.accountId,
@@ -292,7 +292,7 @@ describe.each(databases)('on %s', (kind) => {
       await browser.ask('/v1/session', { method: 'DELETE' });
       for (let n = 0; n < 11; n += 1) await signIn(email, 'a guess');
       expect((await signIn(email, PASSWORD)).reply.status).toBe(429);
-      // What another user got, or somebody made up, is nobody's here.
+      // A cookie of another user or an invented one has no effect.
       const made = browserOf();
       made.device = `vedette_device=${'A'.repeat(22)}.${'A'.repeat(43)}`;
       for (const other of [stranger.browser, made]) {
@@ -340,7 +340,7 @@ describe.each(databases)('on %s', (kind) => {
       }
     });
 
-    it('see their sessions, end one of them, and sign out everywhere', async () => {
+    it('list their sessions, end one of them, and sign out everywhere', async () => {
       const { mine } = service();
       const { email, browser } = await newUser(mine, 'read');
       const [second, third] = [await signIn(email, PASSWORD), await signIn(email, PASSWORD)];

@@ -5,9 +5,9 @@ import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
 
 /**
- * A receiver of OTLP over HTTP. It reads requests as opentelemetry-proto 1.x publishes its messages
- * (metrics.proto, trace.proto, common.proto) in their JSON encoding, and takes no field that they do not
- * have: ids are hexadecimal, enums numbers, and 64-bit integers decimal texts.
+ * A receiver of OTLP over HTTP. It parses the messages of opentelemetry-proto 1.x (metrics.proto,
+ * trace.proto, common.proto) in their JSON encoding, and refuses fields that they do not have: ids
+ * are hexadecimal, enums numbers, and 64-bit integers decimal texts.
  */
 
 const uint64 = z.string().regex(/^\d{1,20}$/);
@@ -86,7 +86,7 @@ export interface ReceivedSpan extends Omit<z.infer<typeof span>, 'attributes'> {
   readonly attributes: Attributes;
 }
 
-/** What it answers to a request. */
+/** The response to a request. */
 export interface ReceiverAnswer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
@@ -98,11 +98,11 @@ export interface OtlpReceiver {
   readonly endpoint: string;
   readonly points: readonly ReceivedPoint[];
   readonly spans: readonly ReceivedSpan[];
-  /** Of the last request that was taken. */
+  /** The resource of the last accepted request. */
   readonly resource: Attributes;
-  /** Of each request, taken or not. */
+  /** Each request, accepted or not. */
   readonly requests: readonly { readonly path: string; readonly headers: IncomingHttpHeaders }[];
-  /** What is wrong with requests: a test expects nothing. */
+  /** The faults of requests: a test expects none. */
   readonly faults: readonly string[];
   /** The answers to the next requests; then 200. */
   readonly answers: ReceiverAnswer[];

@@ -101,7 +101,7 @@ export const incidentIo: ServiceRules = {
   answer: { status: 202, body: '{"status":"success"}' },
 };
 
-/** API v2: the labels identify an alert, and one whose end is in the past is resolved. The first is of the notice. */
+/** API v2: the labels identify an alert, and a past end resolves it. The alert of the notice is first. */
 export const alertmanager: ServiceRules = {
   config: (origin) => ({ url: `${origin}/am`, username: 'ops', password: TOKEN }),
   requests: [

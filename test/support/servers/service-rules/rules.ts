@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import type { HookRequest } from '../hook-server.ts';
 
-/** What a service publishes about the requests it takes. Written from its documents, not from our code. */
+/** The published rules of a service for requests. Written from its documents, not from our code. */
 export interface ServiceRules {
   /** A configuration that sends to a server at this origin. */
   config(origin: string): Readonly<Record<string, unknown>>;
-  /** The requests it takes: one of them must fit. */
+  /** The forms of accepted requests: one of them must match. */
   readonly requests: readonly RequestRule[];
-  /** The answer to a request that fits. */
+  /** The answer to an accepted request. */
   readonly answer: { readonly status: number; readonly body: string };
 }
 
@@ -19,7 +19,7 @@ interface RequestRule {
   readonly body: z.ZodType;
   /** The length of the whole body. */
   readonly maxBytes?: number;
-  /** What the service knows a problem by, and whether it is over for a service that gets the request now. */
+  /** The key of the problem for the service, and whether the request ends it if it arrives now. */
   problem?(
     body: never,
     path: string,
@@ -32,7 +32,7 @@ export const TOKEN = 'tk_AbC123';
 export const text = (max: number) => z.string().min(1).max(max);
 export const time = z.iso.datetime({ offset: true });
 
-/** What a service finds wrong with a request; empty if it takes it. */
+/** The problems of a request by the rules; empty if the service accepts it. */
 export function problemsOf(rules: ServiceRules, request: HookRequest): readonly string[] {
   const { path, method, headers } = request;
   const rule = rules.requests.find((each) => each.path.test(path) && each.method === method);
@@ -49,7 +49,7 @@ export function problemsOf(rules: ServiceRules, request: HookRequest): readonly 
   ];
 }
 
-/** The problem that a request opens or closes at that time; null for a service that knows none. */
+/** The problem that a request opens or closes at that time; null for a service without problems. */
 export function problemIn(
   rules: ServiceRules,
   request: HookRequest,

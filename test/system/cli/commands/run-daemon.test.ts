@@ -32,7 +32,7 @@ describe('vedette agent', () => {
     const file = checkFile();
     const request = { hostname: '127.0.0.1', port: Number(new URL(await target()).port) };
     const often = { checkType: 'TCP', frequency: 0, frequencyOffset: 10, request };
-    // Spread over the ten seconds by their ids, so one of them is due very soon.
+    // The checks are spread over ten seconds by their ids, so one of them is due very soon.
     file.write(...Array.from({ length: 40 }, (_, n) => ({ id: `check-${n}`, ...often })));
     const env = { CHECKS_FILE: file.path, AGENT_HEALTH_PORT: '0' };
     const cli = startCli(['agent'], env);
@@ -58,7 +58,7 @@ describe('vedette agent', () => {
     const cli = startCli(['agent'], { CHECKS_FILE: file.path, AGENT_HEALTH_PORT: '0' });
     await cli.seen('stderr', /"checks loaded"/);
     if (process.platform === 'linux') {
-      // What it writes is for nobody else, whoever started it.
+      // Its umask keeps its files private, whoever started it.
       expect(readFileSync(`/proc/${cli.child.pid}/status`, 'utf8')).toMatch(/^Umask:\s*0077$/m);
     }
     const log = await cli.seen('stderr', /health and metrics are served/);

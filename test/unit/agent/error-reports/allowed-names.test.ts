@@ -26,7 +26,7 @@ describe('classes', () => {
     ['NotAnError', null],
     ['NotAnError', undefined],
     ['NotAnError', Object.create(null)],
-  ])('%s is one by its name', (name, thrown) => {
+  ])('%s is reported by its name', (name, thrown) => {
     expect(classOf(thrown)).toBe(name);
   });
 

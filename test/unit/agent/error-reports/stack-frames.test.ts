@@ -150,7 +150,7 @@ describe('a stack of a megabyte', () => {
     ['of lines that begin like frames', '\n    at '.repeat(MEGABYTE / 8), null],
     ['of opening brackets', `\n    at ${' ('.repeat(MEGABYTE / 2)}`, null],
   ])('%s is read quickly', (_what, text, other) => {
-    // Whatever is quadratic takes minutes: the test runs out of time.
+    // With quadratic work it takes minutes, and the test times out.
     expect(told(`Error: ${text}${frame}`, other ?? text)).toEqual(['a dist/a.js:1:1']);
   });
 

@@ -15,7 +15,7 @@ import { checkResultSchema } from '../../../../src/wire/v1/check-result.ts';
 import { caseCount } from '../../../support/nightly.ts';
 import { httpDetail, wireResult } from '../../../support/samples/wire-results.ts';
 
-/** Mostly ordinary, so that some results are. */
+/** Mostly ordinary values, so that some results are ordinary as a whole. */
 const text = oneof(
   { weight: 60, arbitrary: string({ unit: 'binary', maxLength: 30 }) },
   { weight: 1, arbitrary: nat(80_000).map((length) => 'x'.repeat(length)) },

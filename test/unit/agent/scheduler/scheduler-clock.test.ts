@@ -118,7 +118,7 @@ describe('Scheduler, when its clocks step', () => {
     expect(fixture.startedS).toEqual([6 * 60, 7 * 60]);
     expect(fixture.missed).toEqual([]);
 
-    // When the time comes that was lived in advance, its slots have been run.
+    // The slots that ran in advance do not run again when their time comes.
     fixture.starts.length = 0;
     fixture.clock.stepWall(YEAR - 10 * MINUTE);
     await fixture.clock.advance(10 * MINUTE);
@@ -156,7 +156,7 @@ describe('Scheduler, when its clocks step', () => {
     expect(fixture.missed).toHaveLength(2);
   });
 
-  it('runs the slots of a time between two past ones when it comes', async () => {
+  it('runs the slots of a skipped time when the clock is set back to before it', async () => {
     fixture = new SchedulerFixture();
     fixture.begin(everyMinute('a'));
     await fixture.clock.advance(2 * MINUTE + 30 * SECOND); // lives 0 to 2.5

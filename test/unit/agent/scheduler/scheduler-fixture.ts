@@ -51,7 +51,7 @@ interface UploadFixtureOptions {
   readonly wallMs?: number;
   /** How long the run of a slot takes; 0 by default. */
   readonly durationMs?: (check: Check, slotMs: number) => number;
-  /** What the slots wait for after it stood still. */
+  /** What the slots wait for after a standstill. */
   readonly onStoodStill?: (since: Moment) => Promise<void> | null;
   readonly run?: (
     check: Check,
@@ -61,7 +61,7 @@ interface UploadFixtureOptions {
   ) => Promise<void>;
 }
 
-/** A scheduler on a clock of its own, and all that it said. */
+/** A scheduler with a fake clock, and everything that it reported. */
 export class SchedulerFixture {
   readonly clock: FakeClock;
   readonly scheduler: Scheduler;
@@ -69,15 +69,15 @@ export class SchedulerFixture {
   readonly missed: MissedSlots[] = [];
   readonly faults: { fault: unknown; check: Check | null }[] = [];
   readonly clockSteps: number[] = [];
-  /** What was paused when it was due: the check, and the seconds from T0. */
+  /** The slots that were paused when they were due: check and seconds from T0. */
   readonly paused: (readonly [id: string, slotS: number])[] = [];
-  /** Most runs at once, in all and of any one check, not counting those asked for by name. */
+  /** The most concurrent runs, in total and of one check, without one-off runs. */
   readonly most = { running: 0, ofOneCheck: 0 };
   /** The calls of the observer: "began a" or "ended a", and the seconds from T0. */
   readonly accounted: (readonly [what: string, slotS: number])[] = [];
-  /** By check and slot, how often it began and has not ended. */
+  /** By check and slot: how many runs have begun and not ended. */
   readonly unfinished = new Map<string, number>();
-  /** All runs as they were asked of the runner. */
+  /** All runs in the order in which the runner got them. */
   readonly runs: Run[] = [];
   readonly #active = new Map<string, number>();
   #asked = 0;

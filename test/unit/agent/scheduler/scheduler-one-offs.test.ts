@@ -13,7 +13,7 @@ import {
   T0,
 } from './scheduler-fixture.ts';
 
-/** Asked for at T0, to be run at once, and for a minute. */
+/** Requested at T0, due at once, and valid for a minute. */
 function oneOff(runId: string, fields: Partial<OneOff> = {}): OneOff {
   return {
     runId,
@@ -202,7 +202,7 @@ describe('Scheduler.runOnce', () => {
     }
     expect(fixture.starts).toHaveLength(1);
     expect(outcomes).toEqual([['a', 'ended']]);
-    // Given it once more, the caller learns that it has ended.
+    // If it is sent again, the caller learns that it has ended.
     ask(oneOff('a'));
     await fixture.clock.advance(SECOND);
     expect(fixture.starts).toHaveLength(1);

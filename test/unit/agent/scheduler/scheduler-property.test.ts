@@ -22,7 +22,7 @@ import {
   YEAR,
 } from './scheduler-fixture.ts';
 
-/** What a check's plan is drawn from: the tolerances of all of them differ. */
+/** The periods of the checks. Their tolerances all differ. */
 const PLANS = [
   [0, 10],
   [0, 30],
@@ -35,7 +35,7 @@ const PLANS = [
 
 const IDS = ['a', 'b', 'c', 'd', 'e'] as const;
 
-/** Locations that rotate, and which of them this is; one alone gives no rule. */
+/** The number of rotating locations and the index of this one. One location does not rotate. */
 const SHARES = [
   [1, 0],
   [2, 0],
@@ -110,7 +110,7 @@ const ofChecks = {
   arbitrary: checkSet.map((checks) => ({ what: 'reload', checks }) as Happening),
 };
 
-/** Minutes and hours within the time that is played, once and each day. */
+/** Minutes and hours within the simulated time, once or daily. */
 const pause: fc.Arbitrary<Pause> = fc
   .record({
     startsAtMs: fc.integer({ min: -HOUR, max: HOUR }).map((ms) => T0 + ms),
@@ -152,7 +152,7 @@ interface Played {
   readonly fixture: SchedulerFixture;
   /** Whether the check's slot is paused. */
   readonly isPaused: (id: string, slotMs: number) => boolean;
-  /** The times of the wall clock that passed while the scheduler was running. */
+  /** The spans of the wall clock during which the scheduler was running. */
   readonly lived: readonly Lived[];
   /** All plans that a check ever had. */
   readonly rules: ReadonlyMap<string, readonly OwnSlots[]>;
@@ -196,7 +196,7 @@ async function play(
     lived.push({ fromMs, toMs: fromMs + ms });
     await pass();
   };
-  // Only a tick of the scheduler can notice; what is undone before did not happen.
+  // Only a tick notices a clock step. A step that is undone before the next tick has no effect.
   const untilNoticed = (): Promise<void> => fixture.clock.advance(SECOND);
   const take = (set: readonly Plan[]): void => {
     for (const { check, turn } of set) {
@@ -261,7 +261,7 @@ async function play(
   return { fixture, isPaused, lived, rules, asked };
 }
 
-/** What holds whatever happens. */
+/** The invariants of every history. */
 function expectSafe({ fixture, isPaused, rules, asked }: Played, concurrency: number): void {
   const seen = new Set<string>();
   for (const { id, slotMs, lateMs, kind } of fixture.starts) {
@@ -296,9 +296,9 @@ function holds({ slot, lastSlot }: MissedSlots, slotMs: number): boolean {
   return slot <= slotMs && slotMs <= lastSlot;
 }
 
-/** What holds besides while the plans stay as they are: no slot of a lived time is lost. */
+/** The further invariant while no check changes: no slot of a time it ran through is lost. */
 function expectComplete({ fixture, isPaused, lived, rules }: Played): void {
-  // A one-off is no slot; its fault is reported by its own name.
+  // A one-off run is no slot. Its fault is reported with its own id.
   const missed = fixture.missed.filter(({ checkId, slot }) =>
     (rules.get(checkId) ?? []).some((rule) => isSlotOf(rule, slot)),
   );
@@ -310,7 +310,7 @@ function expectComplete({ fixture, isPaused, lived, rules }: Played): void {
       expect(isSlotOf(rule, range.slot) && isSlotOf(rule, range.lastSlot)).toBe(true);
       expectUnpaused(range, rule, isPaused);
     }
-    // Nothing is reported twice, but that a run ended by a fault of ours.
+    // No slot is reported twice, except that a run may also end by a fault of the agent.
     const inTurn = ofCheck
       .filter(({ reason }) => reason !== 'agent_fault')
       .toSorted((a, b) => a.slot - b.slot);
@@ -322,7 +322,7 @@ function expectComplete({ fixture, isPaused, lived, rules }: Played): void {
     const ran = new Set(starts.map(({ slotMs }) => slotMs));
     for (const slotMs of ran) {
       const reasons = inTurn.filter((range) => holds(range, slotMs)).map(({ reason }) => reason);
-      // A slot that the clock leapt over runs when its time comes after all.
+      // A slot that a clock step skipped runs when its time comes after all.
       expect(reasons.filter((reason) => reason !== 'clock_jump')).toEqual([]);
     }
     for (const { fromMs, toMs } of lived) {
@@ -350,7 +350,7 @@ function expectUnpaused(
 }
 
 describe('Scheduler, in random histories', () => {
-  it('runs or reports each slot of the time it lives through, and runs none twice', async () => {
+  it('runs or reports each slot of the time it runs through, and runs none twice', async () => {
     const happenings = fc.array(fc.oneof(...ofTime), { maxLength: 20, size: 'max' });
     await fc.assert(
       fc.asyncProperty(fc.record(scene), happenings, async (setting, all) => {

@@ -42,7 +42,7 @@ it('starts thousands of checks that share a slot, each once, as permits become f
     },
   });
   scheduler.setChecks(Array.from({ length: CHECKS }, (_, n) => everyMinute(`check ${n}`)));
-  // Real time, but the full minute is a moment away, however long the checks took to make.
+  // Real time, shifted so that the next full minute is 100 ms away.
   aheadMs = MINUTE - (Date.now() % MINUTE) - 100;
   scheduler.start();
   await all.opened;

@@ -129,7 +129,7 @@ describe('Scheduler, when its checks change', () => {
     fixture = new SchedulerFixture();
     fixture.begin(everyMinute('moved'), everyMinute('stays'));
     await fixture.clock.advance(MINUTE + SECOND);
-    // The event loop was held: no tick came since then, and the news of the move is next in line.
+    // The event loop was blocked: no tick ran meanwhile, and the new checks arrive before one.
     fixture.clock.spend(2 * MINUTE);
     fixture.scheduler.setChecks([everyMinute('stays')]);
     await fixture.clock.advance(MINUTE);

@@ -137,7 +137,7 @@ describe('Scheduler, with rotations', () => {
     begin(check, turn(check, 0));
     await fixture.clock.advance(6 * MINUTE);
     const before = fixture.startedS.map((s) => s / 60);
-    // At the very instant of a slot, to what has that slot too, and back.
+    // At the instant of a slot, changes to a rotation with the same slot, and back.
     fixture.scheduler.setChecks([check]);
     fixture.scheduler.setChecks([check], turn(check, 0, ['north', 'south']));
     fixture.scheduler.setChecks([check], turn(check, 1, ['north', 'south']));

@@ -29,7 +29,7 @@ it('starts nothing after a standstill until the assignment is known', async () =
   const before = momentOf(fixture.clock);
   fixture.clock.spend(15 * SECOND);
   await fixture.clock.advance(3 * SECOND);
-  // Once, however many ticks go by.
+  // Once, however many ticks pass.
   expect(asked).toEqual([before]);
   expect(fixture.startedS).toEqual([]);
   expect(fixture.clock.monotonicMs() - fixture.scheduler.lastTickMs).toBeLessThanOrEqual(SECOND);
@@ -37,7 +37,7 @@ it('starts nothing after a standstill until the assignment is known', async () =
   const left = [everyMinute('back'), everyMinute('mine'), everyMinute('alone')];
   const answeredUntil = new Map([
     ['back', T0 + 64 * SECOND],
-    // Nobody had it after this.
+    // No other agent answered for it after this.
     ['alone', T0 + 47 * SECOND],
   ]);
   fixture.scheduler.setChecks(left, new Map(), undefined, answeredUntil);
@@ -45,7 +45,7 @@ it('starts nothing after a standstill until the assignment is known', async () =
   await fixture.clock.advance(0);
   const started = fixture.starts.map(({ id, slotS, lateMs }) => `${id} ${slotS} ${lateMs}`);
   expect(new Set(started)).toEqual(new Set(['alone 60 8000', 'mine 60 8000']));
-  // What another reports of them counts more, where there is one.
+  // If another agent also reports a slot, its report takes precedence.
   expect(new Set(fixture.missedS)).toEqual(
     new Set([
       ['back', 60, 60, 'agent_asleep'],
@@ -73,7 +73,7 @@ it('waits after the machine slept, but not after it was busy for a while', async
   fixture.clock.spend(900);
   await fixture.clock.advance(2 * SECOND);
   expect(asked).toEqual([]);
-  // The monotonic clock stands still meanwhile; that of a virtual machine which is paused shows nothing.
+  // The monotonic clock stops during a sleep. The clocks of a paused virtual machine show no gap.
   for (const stand of [
     () => fixture.clock.suspend(30 * SECOND),
     () => fixture.clock.stepWall(30 * SECOND),
@@ -83,7 +83,7 @@ it('waits after the machine slept, but not after it was busy for a while', async
     await fixture.clock.advance(2 * SECOND);
     const last = asked.pop() ?? { bootMs: 0, wallMs: 0 };
     expect(asked).toEqual([]);
-    // The slots of the last tick before, which are a second apart.
+    // The last tick before, and ticks are at most a second apart.
     expect(elapsedMs(last, before)).toBeLessThanOrEqual(SECOND);
   }
 });

@@ -29,7 +29,7 @@ interface Ran {
   readonly messages: readonly FromWorker[];
 }
 
-/** Runs a script in this thread, with what `fetch` gets. */
+/** Runs a script in this thread, with these responses to `fetch`. */
 async function run(
   source: string,
   input: Partial<ScriptInput> = {},
@@ -52,7 +52,7 @@ async function run(
   });
 }
 
-/** What a script logged. */
+/** The lines that a script logged. */
 function logged({ messages }: Ran): readonly string[] {
   return messages.flatMap((each) => (each.kind === 'log' ? [each.text] : []));
 }

@@ -64,7 +64,7 @@ describe('a check with templates', () => {
         basicAuth: { username: 'u-a/b c', password: 'a/b c' },
       },
     });
-    // The check itself is another one's, too.
+    // The check that was given is unchanged.
     expect(check.request.url).toBe(EVERYWHERE.url);
   });
 
@@ -117,12 +117,12 @@ describe('a check with templates', () => {
     expect(rendered(check, { A: '{{B}}', B: '{{UNKNOWN}}' }).request.data).toBe('{{B}}{{UNKNOWN}}');
   });
 
-  it('knows no variable by the names that every object has', () => {
+  it('finds no variable under a name that every object has', () => {
     const check = checkOf('TCP', { request: { data: '{{constructor}}{{__proto__}}' } });
     expect(failureOf(check, {}).code).toBe('VARIABLE_UNKNOWN');
   });
 
-  it('is filled in again each time', () => {
+  it('is filled in anew for each run', () => {
     const check = checkOf('TCP', { request: { data: '{{A}}' } });
     expect(rendered(check, { A: '1' }).request.data).toBe('1');
     expect(rendered(check, { A: '2' }).request.data).toBe('2');
@@ -139,7 +139,7 @@ describe('a credential that the service cannot decrypt', () => {
       message:
         'The password of basicAuth has a credential, or a secret variable of the check, that the service cannot decrypt, so nothing was sent: give it to the check again, or put the key that encrypted it after the other keys in ENCRYPTION_KEY of the service and restart it.',
     });
-    // It is no variable that anybody could define.
+    // It is not a variable, so nobody could define it.
     expect(namesFromOthers(check)).toEqual([]);
   });
 

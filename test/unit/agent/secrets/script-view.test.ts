@@ -23,7 +23,7 @@ it('a script sees values, and a placeholder for a variable that is bound to targ
   expect(header?.value).toMatch(/^f-value vv\w+z vv\w+z$/);
   expect(view.placeholders.shown(header?.value ?? '')).toBe('f-value {{BOUND}} {{LATER}}');
 
-  // What it left as it was is a template still, with the variables that it has set.
+  // A field that the script left unchanged is still a template, also for variables it has set.
   const same = withHeader(view, header?.value ?? '');
   const rendered = agentSecrets.renderScripted(
     view,

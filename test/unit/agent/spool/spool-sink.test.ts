@@ -69,7 +69,7 @@ describe('SpoolSink', () => {
     const slot = { checkId: 'c', checkRunId: 60_000, runLocation: 'here' };
     const sequenceId = sequenceIdOf('c', 'here', 60_000);
     sink.result(wireResult(sequenceId, slot));
-    // A run beside the plan, or one that another location began.
+    // A one-off run, or one that another location began.
     sink.result(wireResult('another', slot));
     sink.result(wireResult(sequenceId, { ...slot, resultType: 'ATTEMPT', attempts: 1 }));
     const slots = { checkId: 'c', slot: 1_000, lastSlot: 3_000, count: 2 };

@@ -16,7 +16,7 @@ import { wireResult } from '../../../support/samples/wire-results.ts';
 
 const RESULT = { kind: 'result', result: wireResult('trial-1') } as const;
 
-/** A reporter whose requests fail in these ways, one after the other, and are accepted then. */
+/** A reporter whose requests fail in these ways in order, and are then accepted. */
 function startReporter(...failures: readonly ServiceFailureKind[]) {
   const clock = new FakeClock();
   const { log, records } = captureLog();

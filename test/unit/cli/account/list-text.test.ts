@@ -13,7 +13,7 @@ const SHOP = {
 };
 const NEW = { ...SHOP, id: 'n', name: 'New', checks: 0, lastResultAt: null };
 
-it('prints accounts as lines with tabs, of which no name has one', () => {
+it('prints accounts as lines of tab-separated fields, with tabs in names escaped', () => {
   expect(accountLines([SHOP, NEW])).toBe(
     [
       '5f0c8a8e-0000-4000-8000-000000000001\tShop\\u{9}team\t1200\t3\t2\t5\t2026-01-31T08:39:04.000Z\t2025-12-01T00:00:00.000Z\n',

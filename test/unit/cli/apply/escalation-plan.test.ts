@@ -19,7 +19,7 @@ function serviceWith(settings: object) {
 }
 
 describe('the escalation of a file', () => {
-  it('is compared with one that has fields of a later release', async () => {
+  it('is compared with a stored one that has fields of a later release', async () => {
     const known = { minutes: 15, alertChannelIds: [7], sound: 'loud' };
     const client = serviceWith({ escalationStep: known, escalationType: 'RUN_BASED' });
     const ids = new ResourceIds();

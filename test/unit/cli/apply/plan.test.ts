@@ -17,7 +17,7 @@ it('leaves heartbeats to the plan of the other resources', () => {
   expect(others).toBe(0);
 });
 
-/** As the API returns one whose secret variable it shows to nobody. */
+/** A check as the API returns it, with a hidden secret variable. */
 const knownWithSecret = (variable: object) => {
   const { id, ...body } = checkOf('TCP', { id: 'tcp' });
   return knownCheckOf({ ...body, id, variables: [{ key: 'A', secret: true, ...variable }] });

@@ -53,13 +53,13 @@ function agent(
   };
 }
 
-/** Why each agent does not run it, by its id. */
+/** By agent id: why the agent does not run the check. */
 function problems(of: Subject, ...agents: readonly ShownAgent[]): Record<string, string | null> {
   return Object.fromEntries(explainedAgents(of, agents).map(({ id, problem }) => [id, problem]));
 }
 
 describe('the agents of an explained check', () => {
-  it('are those that poll, of which one has the check by the ids and the concurrency', () => {
+  it('are those that poll, one of which is assigned the check by the ids and the concurrency', () => {
     const before = problems(subject('URL'), agent('a'), agent('b'));
     const [owner = ''] = Object.keys(before).filter((id) => before[id] === null);
     const other = owner === 'a' ? 'b' : 'a';
@@ -106,14 +106,14 @@ describe('the agents of an explained check', () => {
     });
   });
 
-  it('without IPv6 have a check of IPv6 only where no other agent has it', () => {
+  it('without IPv6 are assigned an IPv6 check only if no agent has IPv6', () => {
     const of = subject('URL', { request: { ipFamily: 'IPv6' } });
     const old = agent('old', { ipv6: false });
     expect(problems(of, old)).toEqual({ old: null });
     expect(problems(of, old, agent('new')).old).toBe('it has no IPv6, and agent new has');
   });
 
-  it('do not run it where it cannot be read, or is not activated', () => {
+  it('do not run a check that cannot be read or is not activated', () => {
     const refusing = agent('a', {}, { refused: [{ checkId: 'shop', problem: 'url is wrong' }] });
     expect(problems(subject('URL'), refusing)).toEqual({ a: 'url is wrong' });
     const paused = problems(subject('URL', {}, { activated: false }), agent('a'));

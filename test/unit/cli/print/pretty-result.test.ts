@@ -22,7 +22,7 @@ const PLAIN = paletteFor(false);
 
 const TRY = '        try: ';
 
-/** Without what to try. */
+/** The lines without the advice. */
 function lines(fields: Partial<CheckResult> = {}, check?: CheckFields): readonly string[] {
   const { checkType } = resultOf(fields);
   const ran = check === undefined ? undefined : checkOf(checkType, check);
@@ -111,7 +111,7 @@ describe('a result', () => {
     ]);
   });
 
-  it('that failed ends with what to try, and one that passed or is repeated does not', () => {
+  it('that failed ends with advice, and one that passed or is retried does not', () => {
     const text = prettyResult(resultOf(REFUSED), undefined, PLAIN);
     expect(text.split('\n')[2]).toBe(`${TRY}${ERROR_CODES.CONNECT_REFUSED.advice}`);
     const others = [{}, { ...REFUSED, resultType: 'ATTEMPT' }, { isCancelled: true }] as const;
@@ -128,7 +128,7 @@ describe('a result', () => {
       // biome-ignore lint/suspicious/noControlCharactersInRegex: colours take no column
       const shown = printed.map((line) => line.replaceAll(/\u001b\[\d+m/g, ''));
       expect(Math.max(...shown.map(({ length }) => length))).toBeLessThanOrEqual(width);
-      // What to try is whole, on as many lines as it needs.
+      // The advice is complete, on as many lines as it needs.
       if ('apiCheckResult' in fields) {
         const words = shown.map((line) => line.trim()).join(' ');
         expect(words).toContain(`try: ${ERROR_CODES.CONNECT_REFUSED.advice}`);
@@ -153,7 +153,7 @@ describe('a result', () => {
     expect(lines(slow, { degradedResponseTime: 517 })[1]).toBe(
       '        517.2 ms, over 517 ms: degraded',
     );
-    // It was changed since.
+    // The threshold was changed since the run.
     expect(lines(slow, { degradedResponseTime: 600 })[1]).toBe(
       '        slower than its degradedResponseTime',
     );
@@ -178,7 +178,7 @@ describe('a result', () => {
     expect(failed.slice(1)).toEqual([`        ${code}: nothing in 30 s`]);
   });
 
-  it('over a threshold that is not known any more says which', () => {
+  it('over a threshold that is no longer known says which', () => {
     expect(lines({ hasFailures: true, overMaxResponseTime: true })[1]).toBe(
       '        slower than its maxResponseTime',
     );
@@ -263,7 +263,7 @@ describe('a result', () => {
     ]);
   });
 
-  it('of our own fault is an ERROR, one cut short is STOPPED, an attempt is a RETRY', () => {
+  it('is an ERROR after a fault of the agent, STOPPED if it was cut short, and a RETRY for an attempt', () => {
     const requestError = 'no ICMP socket may be opened';
     const requestErrorCode = 'ICMP_NOT_PERMITTED';
     const detail = { ...HTTP_DETAIL, response: null, requestError, requestErrorCode } as const;

@@ -11,13 +11,13 @@ const MISSED = { checkId: 'a', slot: 0, lastSlot: 0, count: 1, reason: 'agent_st
 const checks = (count: number) =>
   Array.from({ length: count }, (_, n) => checkOf('URL', { id: `check-${n}` }));
 
-/** Words wider than any terminal of these tests. */
+/** Words that are wider than any terminal of these tests. */
 const LONG_WORDS = [
   ['Latin', 'x'.repeat(250)],
   ['wide', '東京'.repeat(75)],
 ] as const;
 
-/** Prints a result, missed slots, skipped checks and the end of a run, with that as names and errors. */
+/** Prints a result, missed slots, skipped checks and a summary, with `word` in names and errors. */
 function printLong(word: string, extras: { isTTY?: boolean; columns?: number }): string {
   const { terminal, stdout } = memoryTerminal(extras);
   const printer = new RunPrinter(terminal, 'pretty', [checkOf('URL', { id: 'a', name: word })]);
@@ -70,7 +70,7 @@ describe('RunPrinter', () => {
     ['failed', { hasFailures: true }],
     ['could not be run', { hasErrors: true }],
     ['stopped', { isCancelled: true }],
-  ])('does not take for passed what %s', (words, fields) => {
+  ])('counts a check as %s, not as passed', (words, fields) => {
     const { terminal, stdout } = memoryTerminal();
     const printer = new RunPrinter(terminal, 'pretty', checks(1));
     printer.result(resultOf(fields));
@@ -79,7 +79,7 @@ describe('RunPrinter', () => {
     expect(stdout()).toContain(`0 passed, 1 ${words}\n`);
   });
 
-  it('does not take for passed what was missed', () => {
+  it('does not count a check whose run was missed as passed', () => {
     const { terminal, stdout } = memoryTerminal();
     const printer = new RunPrinter(terminal, 'pretty', checks(1));
     printer.missed(MISSED);

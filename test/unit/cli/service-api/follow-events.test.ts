@@ -27,7 +27,7 @@ function follow(...streams: readonly ((signal: AbortSignal) => AsyncIterable<Uin
   return { clock, seen, end };
 }
 
-/** Chunks that come at once, and then nothing until the signal aborts. */
+/** Chunks that arrive at once, then nothing until the signal aborts. */
 const open = (...chunks: readonly string[]) =>
   async function* (signal: AbortSignal): AsyncIterable<Uint8Array> {
     for (const chunk of chunks) yield Buffer.from(chunk);
@@ -47,7 +47,7 @@ it('reports the beginning of a stream, and each event that matters, however it i
   await end();
 });
 
-it('has its caller poll where there is no stream, less and less often', async () => {
+it('makes its caller poll if there is no stream, at growing intervals', async () => {
   const { clock, seen, end } = follow();
   await clock.advance(2_000);
   expect(seen.changes).toBe(1);

@@ -16,7 +16,7 @@ const location = (slug: string, silentSince: string | null): Location => ({
   ...{ id: `id-of-${slug}`, slug, name: `At ${slug}`, silentSince },
 });
 
-/** A service with these locations; `polling` are those whose agents poll again since they were listed. */
+/** A service with these locations. The agents of `polling` poll again since the list was read. */
 function serviceWith(locations: readonly Location[], polling: readonly string[] = []) {
   const counted: string[] = [];
   return {
@@ -43,7 +43,7 @@ describe('the silent locations of vedette status', () => {
     const client = serviceWith([location('fra', SINCE), location('office', null)]);
     const { silentLocations } = await readBoard(client, false, signal);
     expect(silentLocations).toEqual([{ slug: 'fra', name: 'At fra', since: SINCE, checks: 23 }]);
-    // Counting is dear for the service, and --watch reads after each change.
+    // Counting is expensive for the service, and --watch reads after each change.
     expect(client.counted).toEqual(['id-of-fra']);
   });
 

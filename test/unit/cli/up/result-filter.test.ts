@@ -41,7 +41,7 @@ describe('what vedette up prints', () => {
     expect(filter.wants(of(2, { resultType: 'ATTEMPT', hasFailures: true }))).toBe(false);
   });
 
-  it('says once how all checks ended first', () => {
+  it('says once how the first runs of all checks ended', () => {
     const filter = filterOf(21);
     for (let n = 0; n < 20; n += 1) filter.wants(of(n, n < 2 ? { hasFailures: true } : {}));
     expect(filter.takeFirstRound()).toBeNull();
@@ -53,11 +53,11 @@ describe('what vedette up prints', () => {
     expect(filter.takeFirstRound()).toBeNull();
   });
 
-  it('has no missed slots from before all was up, nor of checks that the file does not have', () => {
+  it('has no missed slots from before the start was complete, nor of checks that the file lacks', () => {
     const filter = filterOf(2);
     expect(filter.wantsMissed(missed('check-0', START_MS - 1))).toBe(false);
     expect(filter.wantsMissed(missed('check-0', START_MS))).toBe(true);
-    // Of the sample that this file replaced.
+    // A check of the sample that this file replaced.
     expect(filter.wantsMissed(missed('own-health', START_MS + 1))).toBe(false);
     filter.know(checks(1));
     expect(filter.wantsMissed(missed('check-1', START_MS + 1))).toBe(false);

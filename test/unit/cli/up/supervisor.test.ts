@@ -5,7 +5,7 @@ import { FakeClock } from '../../../support/fake-clock.ts';
 
 const KILLED: ChildEnd = { code: null, signal: 'SIGKILL', lastWords: null };
 
-/** A process as far as a supervisor sees it, which the test ends. */
+/** A process as the supervisor sees it. The test ends it. */
 function started() {
   let end: (end: ChildEnd) => void = () => {};
   let listen: (port: number) => void = () => {};
@@ -45,7 +45,7 @@ function supervised() {
     if (child === undefined) throw new Error('nothing was started');
     return child;
   };
-  /** Ends the newest one, and lets the supervisor hear of it. */
+  /** Ends the newest process, and lets the supervisor notice. */
   const endNewest = async (how = KILLED): Promise<void> => {
     newest().end(how);
     await newest().child.ended;
@@ -54,7 +54,7 @@ function supervised() {
 }
 
 describe('Supervisor', () => {
-  it('reports a process that ended before all was up, and restarts nothing', async () => {
+  it('reports a process that ended before the start was complete, and restarts nothing', async () => {
     const { clock, supervisor, children, restarts, endNewest } = supervised();
     const end: ChildEnd = { code: 2, signal: null, lastWords: 'port 1 is taken' };
     await endNewest(end);
@@ -63,7 +63,7 @@ describe('Supervisor', () => {
     expect([children.length, restarts]).toEqual([1, []]);
   });
 
-  it('starts it again after 1, 2, … 30 s on the port that it had, and anew after a good time', async () => {
+  it('restarts a process on its port after 1, 2, … 30 s, and after 1 s again once it ran for long', async () => {
     const { clock, supervisor, children, ports, restarts, newest, endNewest } = supervised();
     newest().listen(8080);
     expect(await supervisor.listening).toEqual({ listening: 8080 });
@@ -83,7 +83,7 @@ describe('Supervisor', () => {
     expect(restarts.at(-1)).toBe(1000);
   });
 
-  it('ends what runs, and starts nothing after that', async () => {
+  it('ends the running processes, and starts none after that', async () => {
     const { clock, supervisor, children, newest, endNewest } = supervised();
     supervisor.keepRunning();
     const ending = supervisor.end();

@@ -54,15 +54,15 @@ describe('the next full hour of a day in a zone', () => {
     ['2026-01-31T07:59:59.999Z', 9, 'Europe/Berlin', '2026-01-31T08:00:00.000Z'],
     ['2026-01-31T08:00:00.000Z', 9, 'Europe/Berlin', '2026-02-01T08:00:00.000Z'],
     ['2026-01-31T23:30:00.000Z', 0, 'Asia/Kathmandu', '2026-02-01T18:15:00.000Z'],
-    // The clocks are set forward at 01:00 UTC, and back.
+    // The clocks are set forward at 01:00 UTC, or back.
     ['2026-03-28T12:00:00.000Z', 9, 'Europe/Berlin', '2026-03-29T07:00:00.000Z'],
     ['2026-10-24T12:00:00.000Z', 9, 'Europe/Berlin', '2026-10-25T08:00:00.000Z'],
-    // They skip that hour.
+    // The clocks skip that hour.
     ['2026-03-28T12:00:00.000Z', 2, 'Europe/Berlin', '2026-03-29T01:00:00.000Z'],
     ['2026-03-07T12:00:00.000Z', 2, 'America/New_York', '2026-03-08T07:00:00.000Z'],
     ['2026-09-05T12:00:00.000Z', 0, 'America/Santiago', '2026-09-06T04:00:00.000Z'],
     ['2026-09-06T03:30:00.000Z', 0, 'America/Santiago', '2026-09-06T04:00:00.000Z'],
-    // They repeat it: the first counts.
+    // The clocks repeat that hour: its first occurrence counts.
     ['2026-10-24T12:00:00.000Z', 2, 'Europe/Berlin', '2026-10-25T00:00:00.000Z'],
     ['2026-10-25T00:00:00.000Z', 2, 'Europe/Berlin', '2026-10-26T01:00:00.000Z'],
     ['2026-01-31T12:00:00.000Z', 9, 'Not/AZone', '2026-02-01T09:00:00.000Z'],

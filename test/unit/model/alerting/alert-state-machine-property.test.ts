@@ -50,7 +50,7 @@ const rules = fc.record<AlertRules>({
   parallelPercent: fc.constant(null),
 });
 
-/** The table read off the whole history each time, with nothing kept in mind but what was given. */
+/** Applies the table to the whole history at each slot. Its only state is the alerts so far. */
 function naive(history: readonly Slot[], { escalation }: AlertRules): readonly AlertType[] {
   const given: AlertType[] = [];
   for (const [at, slot] of history.entries()) given.push(alertOf(at, slot));
@@ -59,7 +59,7 @@ function naive(history: readonly Slot[], { escalation }: AlertRules): readonly A
   function conditionAt(at: number): Condition {
     return history[at]?.condition ?? 'passing';
   }
-  /** The first slot of the present stretch of one condition. */
+  /** The first slot of the consecutive slots with the same condition. */
   function beginOf(at: number): number {
     let begin = at;
     while (begin > 0 && conditionAt(begin - 1) === conditionAt(at)) begin -= 1;
@@ -83,7 +83,7 @@ function naive(history: readonly Slot[], { escalation }: AlertRules): readonly A
     if (isSilenced) return 'NO_ALERT';
     if (to === 'passing') return last === null ? 'NO_ALERT' : ALERT_OF_STEP[last].passing;
     if (last === to) return 'NO_ALERT';
-    // It changed in silence.
+    // The condition changed while alerts were silenced.
     if (last !== null) return ALERT_OF_STEP[last][to];
     const waits = from === to || from === 'passing';
     return waits && !isReached(at) ? 'NO_ALERT' : ALERT_OF_STEP[from][to];

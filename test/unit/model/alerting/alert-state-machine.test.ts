@@ -67,7 +67,7 @@ class Sentry {
     return conditions.map((condition) => this.run(condition));
   }
 
-  /** The alert or reminder that the passing of time gives. */
+  /** The alert or reminder that is due by time alone. */
   wait(minute: number, isSilenced = false): string {
     const step = afterTime(this.state, this.context(isSilenced, minute));
     const alert = this.#take(step);

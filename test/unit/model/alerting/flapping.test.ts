@@ -11,7 +11,7 @@ import {
 const MINUTE_MS = 60_000;
 const WINDOW_MS = 30 * MINUTE_MS;
 
-/** What becomes of alerts at these minutes. */
+/** The steps of the flapping state for alerts at these minutes. */
 function stepsAt(minutes: readonly number[], as: UnhealthyCondition = 'failing') {
   let flapping: Flapping = STEADY;
   const steps = minutes.map((minute) => {

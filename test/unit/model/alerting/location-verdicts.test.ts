@@ -48,7 +48,7 @@ describe('a check whose locations all run every slot', () => {
     const sentries = new Sentries('ab');
     expect(sentries.run('a', 1, 'passing')).toBe(QUIET);
     expect(sentries.run('b', 1, 'failing')).toBe('ALERT_FAILURE');
-    // That a is well in the next slot says nothing of b.
+    // A passed run of a in the next slot says nothing about b.
     expect(sentries.run('a', 2, 'passing')).toBe(QUIET);
     expect(sentries.run('b', 2, 'failing')).toBe(QUIET);
     expect(sentries.run('b', 3, 'passing')).toBe('ALERT_RECOVERY');

@@ -100,7 +100,7 @@ describe('the assignment of checks', () => {
   it('is the same in every release', () => {
     const agents = [agent('a'), agent('b'), agent('c', { concurrency: 300 })];
     const owners = [...assign(urlChecks(12), agents).owners.values()].join('');
-    // Held fast: another outcome would move checks to and fro while two releases run side by side.
+    // A constant: another result would move checks back and forth while two releases run together.
     expect(owners).toBe('bccccacbcacc');
   });
 
@@ -134,7 +134,7 @@ describe('the assignment of checks', () => {
           if (reason !== undefined) continue;
           const owner = able.find((one) => one.id === owners.get(id));
           expect(owner).toBeDefined();
-          // Without IPv6 it would go over IPv4, so only where nobody has IPv6.
+          // An agent without IPv6 would use IPv4, so it gets the check only if no agent has IPv6.
           if (ipFamily !== 'IPv4' && someIpv6) expect(owner?.capabilities.ipv6).toBe(true);
         }
       }),

@@ -91,7 +91,7 @@ const SAMPLE = {
   ],
 };
 
-/** Paths of all values in it, without the whole. */
+/** The paths of all values in it, except itself. */
 function pathsIn(value: unknown, path: readonly (string | number)[] = []): (string | number)[][] {
   const own = path.length === 0 ? [] : [[...path]];
   if (typeof value !== 'object' || value === null) return own;
@@ -135,7 +135,7 @@ describe('the JSON Schema of check files', () => {
         const text = JSON.stringify(file);
         if (accepts(JSON.parse(text))) continue;
         refused += 1;
-        // It has no defaults, so this reads every valid text, and reports nothing, which takes long.
+        // A file without defaults: the plain parser reads every valid one, and builds no messages.
         if ((await parsePlainCheckFile(text, 'f.json')) === null) continue;
         stricter.push(`${path.join('.')}: ${JSON.stringify(other)}`);
       }
@@ -191,14 +191,14 @@ describe('the JSON Schema of check files', () => {
     expect(await isValid(JSON.stringify(file))).toBe(true);
   });
 
-  it.each([[[]], [['request']]])('knows the defaults at %j that files may have', (path) => {
+  it.each([[[]], [['request']]])('has exactly the defaults at %j that files may have', (path) => {
     const { properties = {} } = schema;
     const at = path.reduce(
       (form: unknown, key) => Reflect.get(Reflect.get(form as object, 'properties'), key),
       properties.defaults as unknown,
     );
     const keys = Object.keys(Reflect.get(at as object, 'properties'));
-    // Made of the name of the file and the id: an error in every check.
+    // logicalId is derived from the name of the file and the id: an error in every check.
     const known = knownDefaults(path).filter((key) => key !== 'logicalId');
     expect(new Set(keys)).toEqual(new Set(known));
   });

@@ -7,7 +7,7 @@ describe('the features that a check needs', () => {
     'are none with the defaults of %s',
     (checkType) => {
       expect(featuresNeededBy(checkOf(checkType))).toEqual([]);
-      // As it was saved before there were such fields.
+      // As it was saved before these fields existed.
       expect(featuresNeededBy({ checkType, request: {} })).toEqual([]);
     },
   );

@@ -96,7 +96,7 @@ describe('the password in a URL', () => {
     ['{{BASE}}@host/', null, '{{BASE}}@host/'],
     ['mail@host', null, 'mail@host'],
     ['', null, ''],
-  ])('if missing, makes the user name of %j the secret: %j', (text, user, other) => {
+  ])('if missing, makes the user name of %j the secret %j', (text, user, other) => {
     const secret = urlSecretOf(text);
     expect(secret?.part === 'username' ? secret.text : null).toBe(user);
     expect(mapUrlSecret(text, () => 'x')).toBe(other);
@@ -430,7 +430,7 @@ describe('an update', () => {
     expect(keep(given, before)).toEqual({ request: { ...before, ...given }, problems: [] });
   });
 
-  it.each([null, 'text', 7, []])('with the request %j is left to the model', (given) => {
+  it.each([null, 'text', 7, []])('with the request %j is left for the model to refuse', (given) => {
     expect(keep(given)).toEqual({ request: given, problems: [] });
   });
 

@@ -32,7 +32,7 @@ function slotsOf(runs: readonly Run[]): readonly Run[] {
     .toSorted((one, other) => other.slotMs - one.slotMs);
 }
 
-/** The first slot of the stretch that the latest of the slots belongs to. */
+/** The first of the consecutive slots with the state of the latest slot. */
 function stretchOf([latest, ...earlier]: readonly Run[]) {
   if (latest === undefined) return null;
   const change = earlier.findIndex(({ state }) => state !== latest.state);
@@ -40,7 +40,7 @@ function stretchOf([latest, ...earlier]: readonly Run[]) {
   return { state: latest.state, sinceMs: own.at(-1)?.slotMs ?? 0 };
 }
 
-/** What all runs say, as the service reads it from its results. */
+/** The position by all runs, as the service reads it from its results. */
 function historyOf(runs: readonly Run[]): StateHistory {
   const [latest, ...earlier] = slotsOf(runs);
   if (latest === undefined) throw new Error('there is no run');

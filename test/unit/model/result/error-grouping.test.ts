@@ -8,7 +8,7 @@ import {
 } from '../../../../src/model/result/error-grouping.ts';
 import { caseCount, IS_NIGHTLY } from '../../../support/nightly.ts';
 
-/** Messages of ours and of others, and what is left of them. */
+/** Messages of the agent and of other programs, each with its cleaned form. */
 const CLEANED: readonly (readonly [raw: string, cleaned: string])[] = [
   [
     'shop.test:443 (192.0.2.17) refused the connection (ECONNREFUSED after 1.25 ms)',
@@ -198,8 +198,8 @@ describe('the cleaned error message', () => {
       ...["$['a", '$["a"', ', but it was ', ', but it was [', 'the match of "\\'],
       ...['Unexpected token ', 'the response code "', 'the response code "a" '],
     ];
-    // In proportion to its length each takes about a millisecond; with its square, a second: then the
-    // test runs out of time.
+    // In linear time each takes about a millisecond. In quadratic time each takes a second, and the
+    // test times out.
     const ends = ['', 'x', '!', '"', 'z1'];
     for (const [n, unit] of units.entries()) {
       const some = IS_NIGHTLY ? ends : [ends[n % ends.length], ends[(n + 2) % ends.length]];

@@ -22,7 +22,7 @@ function http(status: number, fields: Partial<CheckResult> = {}): CheckResult {
   return resultFor({ hasFailures: true, apiCheckResult, ...fields });
 }
 
-/** Of a check whose assertion decides which statuses pass. */
+/** The result of a check whose assertion decides which statuses pass. */
 function decided(status: number, fields: Partial<CheckResult> = {}): CheckResult {
   const response = { ...HTTP_RESPONSE, status };
   const assertions = [{ ...PASSED, comparison: 'ONE_OF', target: '200, 404' } as const];

@@ -33,7 +33,7 @@ const pauses = fc.array(
     .map(([recurrence, ofTags]): Pause => ({ ...recurrence, tags: ofTags })),
   { maxLength: 6 },
 );
-/** Within the years in which the drawn ones begin. */
+/** Within the years in which the generated pauses begin. */
 const instant = fc.integer({ min: Date.UTC(2023, 0, 1), max: Date.UTC(2029, 0, 1) });
 
 describe('pauses', () => {

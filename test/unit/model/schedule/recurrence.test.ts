@@ -118,7 +118,7 @@ describe('a recurrence', () => {
         expect(span.isInside).toBe(isInside);
         expect(span.fromMs).toBeLessThanOrEqual(instantMs);
         expect(span.toMs).toBeGreaterThan(instantMs);
-        // It is so throughout the span.
+        // The answer is the same throughout the span.
         for (const ms of [span.fromMs, span.toMs - 1].filter(Number.isFinite)) {
           expect(isWithin(recurrence, ms)).toBe(isInside);
         }

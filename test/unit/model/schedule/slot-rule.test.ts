@@ -78,7 +78,7 @@ describe('slots', () => {
         expect(slotRuleOf(id, frequency, offset)).toEqual(rule);
       }),
     );
-    // Held fast: another phase for a known id would move every customer's slots on an upgrade.
+    // A constant: another phase for a known id would move the slots of all users on an upgrade.
     expect(slotRuleOf('homepage', 5, null)).toEqual({ periodMs: 300_000, phaseMs: 89_541 });
   });
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { entryIds } from '../../../../src/service/account-export/entry-ids.ts';
 
-it('keeps the ids of files, and makes others of names, each once', () => {
+it('keeps the ids of files, and derives the others from names, each unique', () => {
   const ids = entryIds(
     [
       { id: 1, logicalId: null, name: 'Web shop (EU)' },

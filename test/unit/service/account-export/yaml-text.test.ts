@@ -18,7 +18,7 @@ describe('a section of an exported file', () => {
     ['line separators in long lines', `${LONG}\u2028end\n  one\u2028two\nend\n`],
     ['a line separator in quotes', '# one\u2028two'],
     ['control characters', '\u0001one\u2028two\r\nthree'],
-  ])('gives the same text again: %s', (_, text) => {
+  ])('has the same text after it is read and written again: %s', (_, text) => {
     const entries = [{ id: 'a', text }, { id: 'b' }];
     expect(parse(sectionText('checks', entries))).toEqual({ checks: entries });
   });

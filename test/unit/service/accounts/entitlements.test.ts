@@ -43,7 +43,7 @@ describe('what an account may have', () => {
     expect(Object.keys(addons)).toEqual(['communicate', 'resolve']);
   });
 
-  it('is what its plan says, and which plan has more', () => {
+  it('is what its plan allows, with the plan that allows more', () => {
     const own = byKey('small');
     expect(own.get('checks')).toMatchObject({
       type: 'metered',
@@ -165,7 +165,7 @@ describe('a check from a larger plan', () => {
   it.each([
     [{ locations: ['us-east-1', 'us-west-1', 'eu-west-1'] }, /2 at most/],
     [{ locations: ['us-east-1', 'us-east-2'] }, /the location us-east-2 is not in it/],
-  ])('gets no more by %j', (fields, message) => {
+  ])('cannot be extended by %j', (fields, message) => {
     expect(change(fields)).toThrow(message);
   });
 

@@ -7,7 +7,7 @@ function reports(atOnce: number, rests = false) {
   const queue = new ReportQueue({ clock, atOnce, rests });
   const running: string[] = [];
   const ends = new Map<string, (error?: Error) => void>();
-  /** One that goes on until its `end`. */
+  /** A report that runs until its `end`. */
   const ask = (name: string): Promise<string> =>
     queue.run(name.slice(0, 1), () => {
       running.push(name);

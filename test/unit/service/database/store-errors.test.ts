@@ -64,11 +64,11 @@ describe('classifyError', () => {
     });
   });
 
-  it('says it in one line, and something even where there are no words', () => {
+  it('has a message of one line, also for an error without a message', () => {
     expect(classifyError(fromServer('42601')).error.message).toBe(
       'the database answered: words of the server (SQLSTATE 42601)',
     );
-    // What several refused addresses of one name come to.
+    // The error of Node if all addresses of a name refuse.
     const error = Object.assign(new AggregateError([]), { code: 'ECONNREFUSED' });
     expect(classifyError(error).error.message).toContain('ECONNREFUSED');
   });

@@ -24,7 +24,7 @@ function writtenKinds(): readonly string[] {
   ];
 }
 
-/** Those of the table in src/service/README.md, where `….updated` has the resource of the kind before it. */
+/** The kinds in src/service/README.md, where `….updated` has the resource of the kind before it. */
 function describedKinds(): readonly string[] {
   const readme = readFileSync(join(SERVICE, 'README.md'), 'utf8');
   const [, table = ''] = /^\| Event \| When \| `data` \|\n([\s\S]*?)\n\n/m.exec(readme) ?? [];

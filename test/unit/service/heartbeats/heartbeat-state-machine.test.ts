@@ -24,12 +24,12 @@ interface Story {
 
 type Told = readonly (readonly [at: number, state: HeartbeatState])[];
 
-/** Time is whole seconds here, given as milliseconds of the machine. */
+/** One second here is one millisecond of the state machine. Times are whole seconds. */
 const END = 400;
 
 /**
- * As the service does it: it looks at each deadline, and whenever else it happens to; a ping before
- * the period is over is taken as it is.
+ * As the service does it: judges at each deadline and at arbitrary other times. A ping before
+ * the end of the period is not judged first.
  */
 function byMachine({ rhythm, pings, pauses }: Story, looks: readonly number[]): Told {
   const told: [number, HeartbeatState][] = [];
@@ -53,7 +53,7 @@ function byMachine({ rhythm, pings, pauses }: Story, looks: readonly number[]): 
 
 type Phase = 'none' | 'waiting' | 'put off' | 'late' | 'failing';
 
-/** As somebody with a watch would do it, second by second. */
+/** The reference implementation: counts second by second. */
 function bySecond({ rhythm, pings, pauses }: Story): Told {
   const told: [number, HeartbeatState][] = [];
   let phase = 'none' as Phase;
@@ -104,7 +104,7 @@ const toldOf = (pings: readonly number[], pauses: readonly TimeRange[] = [], rhy
   byMachine({ rhythm, pings, pauses }, []);
 
 describe('a heartbeat', () => {
-  it('does what somebody with a watch says that it does', () => {
+  it('has the same states as the reference implementation', () => {
     fc.assert(
       fc.property(story, fc.array(second, { maxLength: 10 }), (drawn, looks) => {
         expect(byMachine(drawn, looks)).toEqual(bySecond(drawn));
@@ -113,7 +113,7 @@ describe('a heartbeat', () => {
     );
   });
 
-  it('never fails before its first ping, and once where none comes after it', () => {
+  it('never fails before its first ping, and fails once if no other follows', () => {
     expect(toldOf([])).toEqual([]);
     expect(toldOf([10])).toEqual([
       [10, 'RECEIVED'],
@@ -121,7 +121,7 @@ describe('a heartbeat', () => {
     ]);
   });
 
-  it('is well again with the next ping', () => {
+  it('passes again with the next ping', () => {
     expect(toldOf([0, 100, 160, 389])).toEqual([
       [0, 'RECEIVED'],
       [65, 'FAILING'],
@@ -142,7 +142,7 @@ describe('a heartbeat', () => {
     expect(toldOf([0, after])[1]).toEqual([after, state]);
   });
 
-  it('is late at the very instant when the grace is over', () => {
+  it('is late from the instant at which the grace ends', () => {
     const told = [
       [0, 'RECEIVED'],
       [65, 'FAILING'],
@@ -166,7 +166,7 @@ describe('a heartbeat', () => {
     ]);
   });
 
-  it('fails in the end, whatever pauses come again and again', () => {
+  it('fails at last, although pauses repeat every day', () => {
     const rhythm = { periodMs: 24, graceMs: 36 };
     const pauses = Array.from({ length: 20 }, (_, day) => ({
       fromMs: day * 24 + 2,
@@ -176,7 +176,7 @@ describe('a heartbeat', () => {
     expect(failed).toEqual([62, 'FAILING']);
   });
 
-  it('has a whole period from where it is counted anew, if something is expected of it', () => {
+  it('has a whole period from the instant of a restarted count, if a ping is expected', () => {
     const { position } = afterPing(HOUR, NEVER_PINGED, 0);
     expect(judge(HOUR, countedAnew(position, 40), [], 40).deadlineMs).toBe(105);
     expect(countedAnew(NEVER_PINGED, 40)).toEqual(NEVER_PINGED);

@@ -104,14 +104,14 @@ describe('the settings of artifacts', () => {
 });
 
 describe('the store of artifacts', () => {
-  it('is a bucket where one is named', async () => {
+  it('is a bucket if one is named', async () => {
     const config = readArtifactsConfig({ S3_BUCKET: 'files', S3_ENDPOINT: 'http://127.0.0.1:1' });
     const store = await openArtifactStore({ ...config, dataDir: '/nowhere' }, deps);
     expect(store.kind).toBe('s3');
     await store.close();
   });
 
-  it('is a folder of DATA_DIR otherwise, which stays', async () => {
+  it('is a folder of DATA_DIR if no bucket is named, which is kept at the end', async () => {
     const folder = makeTempFolder();
     const store = await openArtifactStore({ s3: null, dataDir: folder.path }, deps);
     await store.close();
@@ -119,7 +119,7 @@ describe('the store of artifacts', () => {
     folder.remove();
   });
 
-  it('is a folder of the process without one, which goes', async () => {
+  it('is a temporary folder without DATA_DIR, which is removed at the end', async () => {
     const before = temporaryFolders();
     const store = await openArtifactStore({ s3: null, dataDir: null }, deps);
     const [made = ''] = temporaryFolders().filter((name) => !before.includes(name));

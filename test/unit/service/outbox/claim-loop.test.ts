@@ -65,7 +65,7 @@ describe('a loop that claims, sends and records', () => {
     expect(limits).toEqual([4]);
     expect([...sending.keys()]).toEqual(['a', 'b']);
     await answer('a');
-    // Room for one.
+    // Capacity for one.
     expect(limits).toEqual([4]);
     await answer('b');
     expect(limits).toEqual([4, 2]);
@@ -123,7 +123,7 @@ describe('a loop that claims, sends and records', () => {
     expect(recorded[1]).toEqual({ id: 'b', result: 'cut', wasCut: true });
   });
 
-  it('gives a delivery up that was claimed 20 times', () => {
+  it('gives up a delivery that was claimed 20 times', () => {
     expect(tooManyClaims({ id: 'a', attempt: 20 })).toBe(null);
     expect(tooManyClaims({ id: 'a', attempt: 21 })).toMatchObject({ ok: false, isFinal: true });
   });

@@ -70,7 +70,7 @@ describe('the configuration of delivery', () => {
       { host: 'mail.example.com', port: 465, secure: true, auth: { user: 'us@er', pass: 'p/w' } },
     ],
     ['smtp://mail.example.com', { port: 587, secure: false, auth: null, requireTls: false }],
-    // A password in the clear goes to this machine alone.
+    // An unencrypted password is sent to this machine only.
     ['smtp://u:p@mail.example.com:25', { port: 25, requireTls: true }],
     ['smtp://u:p@127.0.0.1:25', { host: '127.0.0.1', requireTls: false }],
     ['smtp://[::1]:2525/', { host: '::1', port: 2525 }],

@@ -148,7 +148,7 @@ describe('a template', () => {
     expect(renderTemplate('{{NAME}}'.repeat(200), variables, escaper)).toEqual(tooLong);
     expect(escapes).toBe(1);
     const everything = '{{json this}}'.repeat(200);
-    // Compiling makes JSON, too.
+    // Compiles the template first, because compiling also calls JSON.stringify.
     renderTemplate(everything, VARIABLES, escaper);
     const stringify = vi.spyOn(JSON, 'stringify');
     const json = renderTemplate(everything, variables, escaper);

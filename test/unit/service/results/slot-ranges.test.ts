@@ -18,7 +18,7 @@ function rangeOf(slot: number, step: number, count: number): SlotRange {
   return { slot, lastSlot: slot + (count - 1) * step, count };
 }
 
-/** Ranges that lie close together, so that many have slots in common. */
+/** Ranges close together, so that many share slots. */
 const RANGE = fc
   .record({
     first: fc.nat(40),
@@ -81,7 +81,7 @@ describe('a range of slots', () => {
           const parts = [...splitByDay(range)];
           expect(parts.flatMap(slotInstants)).toEqual(slotInstants(range));
           expect(parts.every((part) => part.lastSlot - part.slot <= MAX_SPAN_MS)).toBe(true);
-          // No two that would fit into one.
+          // No two adjacent parts fit into one.
           for (const [number, { slot: from }] of parts.slice(1).entries()) {
             expect(from - (parts[number]?.slot ?? 0)).toBeGreaterThan(MAX_SPAN_MS);
           }

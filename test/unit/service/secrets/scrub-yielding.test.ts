@@ -14,7 +14,7 @@ import { TEST_CHECK_VARIABLES } from '../../../support/service/service-features.
 const SECRET = 'correct-horse-battery';
 const LINES = 60;
 
-/** As long as the protocol lets it be, with the secret in every part, once plain and once not. */
+/** As long as the protocol allows, with the secret in every part, plain and encoded. */
 function longResult(): ReceivedResult {
   const filler = 'é lorem ipsum '.repeat(500);
   const jobLog = Array.from({ length: LINES }, (_, n) => ({
@@ -28,7 +28,7 @@ function longResult(): ReceivedResult {
   };
   const response = {
     ...HTTP_RESPONSE,
-    // Longer than what is looked at at once.
+    // Longer than what is searched without a yield.
     url: `http://127.0.0.1/${filler.repeat(4)}${SECRET}`,
     headers: { 'set-cookie': ['a=b'], c: [filler + SECRET, filler] },
     body: JSON.stringify({ inner: JSON.stringify({ key: SECRET }) }),
@@ -70,7 +70,7 @@ describe('the scrubbing of one result', () => {
   });
 
   it('yields to the event loop in the service, even for a single result', async () => {
-    // Each look at the clock takes as long as a slow text.
+    // Each reading of the clock advances it by the time of a slow text.
     let nowMs = 0;
     const clock = { ...systemClock, monotonicMs: () => (nowMs += 3) };
     const variables = { forAgents: async () => [{ key: 'A', value: SECRET, secret: true }] };

@@ -4,7 +4,7 @@ import { readReport } from '../../../../src/service/test-sessions/read-report.ts
 
 const RUN = { checkId: 'a', slot: 1, lastSlot: 1, count: 1, reason: 'agent_busy' };
 
-/** What was read, or where something is wrong, and how often others could go on. */
+/** What was read, or the paths of the problems, with the number of yields. */
 async function turnsOf(report: Parameters<typeof readReport>[0]): Promise<{
   readonly missed: readonly unknown[] | null;
   readonly wrong: readonly string[];

@@ -15,7 +15,7 @@ const TINTS = STATES.map((state) => ['mix', state] as const);
 /** A custom property, or the tint of a state. */
 type Ground = string | readonly ['mix', string];
 
-/** What the style puts on what. */
+/** Which colours the style puts on which backgrounds. */
 const PAIRS: readonly (readonly [foreground: string, grounds: readonly Ground[], least: number])[] =
   [
     ['ink', ['bg', 'card', ...TINTS], TEXT],
@@ -25,16 +25,16 @@ const PAIRS: readonly (readonly [foreground: string, grounds: readonly Ground[],
     ['head-ink', ['head'], TEXT],
     ['nav', ['head'], TEXT],
     ['button-ink', ['button'], TEXT],
-    // As a shape, on the page and on a card.
+    // The button as a shape, on the page and on a card.
     ['button', ['head', 'card'], GRAPHICS],
     ...STATES.map((state) => [state, ['card'], TEXT] as const),
     ...STATES.map((state) => [state, [['mix', state] as const], GRAPHICS] as const),
-    // Days on which something happened. Calm days recede: they say nothing that the words beside do not.
+    // Days with a problem. Days without one have low contrast: the text beside says the same.
     ...['warn', 'part', 'fail', 'work'].map(
       (state) => [`${state}-bar`, ['card'], GRAPHICS] as const,
     ),
   ];
-/** Colours without information: frames, and the bars of calm days. */
+/** Colours without information: frames, and the bars of days without a problem. */
 const DECORATION = ['line', 'ok-bar', 'unknown-bar'];
 
 const { themeColors } = statusPageSchema.pick({ themeColors: true }).parse({});
@@ -75,7 +75,7 @@ describe.each(['light', 'dark'] as const)('the default colours of the %s theme',
     return color;
   }
 
-  /** As the rule of `.now` mixes it. */
+  /** Mixes the colour as the rule of `.now` does. */
   function groundOf(ground: Ground): Rgb {
     if (typeof ground === 'string') return colorOf(ground);
     const [, percent = ''] =
@@ -97,7 +97,7 @@ describe.each(['light', 'dark'] as const)('the default colours of the %s theme',
     expect(low).toEqual([]);
   });
 
-  it('are all compared with what they are on', () => {
+  it('are all compared with their backgrounds', () => {
     const compared = PAIRS.flatMap(([name, grounds]) => [name, ...grounds]);
     const forgotten = [...colors.keys()].filter(
       (name) => !compared.includes(name) && !DECORATION.includes(name),

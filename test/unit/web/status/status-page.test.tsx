@@ -26,7 +26,7 @@ function htmlOf(state: PageState, { fields = {}, isStale = false } = {}): string
   );
 }
 
-/** What the reader reads, with one space for markup. */
+/** The visible text, with one space for each tag. */
 function textOf(html: string): string {
   return html
     .replace(/<style>.*?<\/style>/s, '')
@@ -60,7 +60,7 @@ describe('the sentence at the top', () => {
     ],
     [withConditions(calmState(2), { 'service-0': 'UNKNOWN' }), 'Shop has no current data'],
     [withConditions(calmState(2), { 'service-0': 'MAINTENANCE' }), 'Shop is under maintenance'],
-  ])('says what is broken, and since when', (state, sentence) => {
+  ])('says which service has an outage, and since when', (state, sentence) => {
     expect(textOf(htmlOf(state))).toContain(` ${sentence} `);
   });
 
@@ -95,7 +95,7 @@ describe('the services with a problem that the sentence does not name', () => {
     expect(htmlOf(withConditions(calmState(2), all))).not.toContain('class="troubled"');
   });
 
-  it('are led to on the first card that has them', () => {
+  it('link to the first card that has them', () => {
     const state = withConditions(calmState(3), {
       'service-1': 'DEGRADED',
       'service-2': 'DEGRADED',
@@ -308,7 +308,7 @@ it('names ten affected services at most, and counts the others', () => {
   expect(affects(120, 120)).toMatch(/^all 120 services\s*$/);
 });
 
-it('says of what took less than a minute one time', () => {
+it('shows one time for an incident that took less than a minute', () => {
   const startMs = SAMPLE_NOW_MS;
   const brief = sampleMaintenance({ startMs, endMs: startMs + 2_000 });
   const text = textOf(htmlOf({ ...calmState(3), maintenance: [brief] }));

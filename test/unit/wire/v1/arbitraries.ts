@@ -6,7 +6,7 @@ import type { HttpTimings } from '../../../../src/model/result/details/http-deta
 import { ERROR_CODES, type ErrorCode } from '../../../../src/model/result/error-codes.ts';
 import type { CheckResult } from '../../../../src/model/result/result.ts';
 
-/** What the agent can make of what targets send, up to the limits that it keeps. */
+/** Values that the agent can derive from responses of targets, within its limits. */
 
 const textOf = (maxLength: number): fc.Arbitrary<string> =>
   fc.string({ unit: 'grapheme', maxLength });
@@ -64,7 +64,7 @@ const tcpFacts = fc.record({
   retransmits: fc.nat(),
   mss: fc.nat({ max: 65_535 }),
 });
-/** An older agent has none of it. */
+/** An older agent does not send it. */
 const tcpField = fc.oneof(fc.constant({}), fc.record({ tcp: fc.option(tcpFacts) }));
 
 const traceroute = fc.record({
@@ -303,7 +303,7 @@ const head = fc.record({
   sequenceId: fc.uuid(),
 });
 
-/** The result that runs of this release make. */
+/** A result of a run by an agent of this release. */
 export const RESULT: fc.Arbitrary<CheckResult> = fc
   .constantFrom(...RUNNABLE_CHECK_TYPES)
   .chain((checkType) =>

@@ -18,7 +18,7 @@ import { overTheWire } from './arbitraries.ts';
 
 const SLOTS = { periodMs: 60_000, phaseMs: 6_000, stride: 3, index: 2 };
 
-/** Checks that say nothing of themselves, and checks that say much. */
+/** Checks with defaults only, and checks with many fields. */
 const CHECKS: readonly Check[] = [
   ...RUNNABLE_CHECK_TYPES.map((type) => checkOf(type, { id: `plain-${type}` })),
   checkOf('API', {
@@ -45,7 +45,7 @@ const CHECKS: readonly Check[] = [
 ];
 
 const SCRIPT = { owner: 'check', source: 'sign()' };
-/** What a newer service may send, with the field that the refusal names. */
+/** Assignments that a newer service may send, with the field that the refusal names. */
 const NEWER_SCRIPTS: readonly (readonly [string, unknown])[] = [
   ['scripts.setup.0.owner', { setup: [{ ...SCRIPT, owner: 'location' }], teardown: [] }],
   ['scripts.teardown', { setup: [], teardown: [SCRIPT, SCRIPT, SCRIPT] }],

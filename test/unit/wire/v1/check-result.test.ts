@@ -16,7 +16,7 @@ function withDetail(fields: Partial<HttpDetail>): CheckResult {
   return result({ apiCheckResult: { ...HTTP_DETAIL, ...fields } });
 }
 
-/** The path of each problem; none if it is taken. */
+/** The path of each problem; none if the result is accepted. */
 function problems(value: unknown): string[] {
   const parsed = checkResultSchema.safeParse(overTheWire(value));
   return parsed.success ? [] : parsed.error.issues.map(({ path }) => path.join('.'));
@@ -50,7 +50,7 @@ describe('a result on the wire', () => {
         const sent = overTheWire(made);
         replaceOne(sent, seed, other);
         const parsed = checkResultSchema.safeParse(sent);
-        // What is taken can be taken again: nothing in it is out of bounds.
+        // A parsed result is valid itself: it has nothing out of bounds.
         if (parsed.success) expect(checkResultSchema.parse(parsed.data)).toEqual(parsed.data);
       }),
       { numRuns: caseCount(300) },
@@ -139,14 +139,14 @@ function manyHeaders(count: number): Record<string, string> {
   return Object.fromEntries(Array.from({ length: count }, (_, n) => [`h${n}`, '']));
 }
 
-/** A header of this name is not kept, so that it can become nobody's prototype. */
+/** A header of this name is dropped, so that it cannot become a prototype. */
 function withoutProto(value: unknown): unknown {
   return JSON.parse(JSON.stringify(value), function (this: unknown, key, one: unknown) {
     return key === '__proto__' ? undefined : one;
   });
 }
 
-/** Walks down by the seed and puts the other value in the place where it ends. */
+/** Walks down a path chosen by the seed, and replaces the value at its end. */
 function replaceOne(root: unknown, seed: number, other: unknown): void {
   let place = root as Record<string, unknown>;
   let rest = seed;

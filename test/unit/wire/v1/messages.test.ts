@@ -221,11 +221,11 @@ describe.each(Object.entries(MESSAGES))('a message: %s', (_name, [schema, messag
 });
 
 describe('a poll', () => {
-  it('has times that keep the lease when one is lost', () => {
+  it('has timeouts that keep the lease if one poll is lost', () => {
     for (const leaseMs of [1000, DEFAULT_LEASE_MS, 60_000, 3_600_000]) {
       expect(pollHoldMs(leaseMs)).toBeLessThanOrEqual(LONG_POLL_MS);
       expect(pollTimeoutMs(leaseMs)).toBeGreaterThan(pollHoldMs(leaseMs));
-      // One that is lost, and the next one, which is held: still inside the lease.
+      // A lost poll and a held one after it end within the lease.
       expect(pollTimeoutMs(leaseMs)).toBeLessThan(leaseMs);
     }
   });
@@ -264,7 +264,7 @@ describe('a poll', () => {
     expect(pollRequestSchema.safeParse(wrong).success).toBe(false);
   });
 
-  it.each([0.5, Number.POSITIVE_INFINITY, -(2 ** 53), '1'])('tells of no clock by %j', (ms) => {
+  it.each([0.5, Number.POSITIVE_INFINITY, -(2 ** 53), '1'])('has no clock difference %j', (ms) => {
     expect(pollRequestSchema.safeParse({ ...POLL, clockAheadMs: ms }).success).toBe(false);
   });
 

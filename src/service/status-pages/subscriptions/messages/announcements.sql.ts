@@ -139,7 +139,7 @@ export async function advanceAnnouncement(
   );
 }
 
-/** What a message contains of an update, as it is now. */
+/** The current data of an update that a message contains. */
 export type AnnouncedUpdate = {
   readonly incidentId: string;
   readonly incidentName: string;

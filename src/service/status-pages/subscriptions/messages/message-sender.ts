@@ -66,7 +66,7 @@ export interface MessageSenderParts {
   readonly clock: Clock;
   readonly secrets: SecretBox;
   readonly smtp: Smtp | null;
-  /** Which addresses webhooks may have. */
+  /** The addresses that webhooks may have. */
   readonly guard: AddressGuard;
   readonly proxies: Proxies;
   readonly publicUrl: string | null;

@@ -10,7 +10,7 @@ import { type FailingSubscriber, recordArrival, recordFailure } from './subscrib
 const REST_MS = DAY_MS;
 /** Consecutive refusals after which a confirmed subscriber is removed. */
 const MAX_BOUNCES = 3;
-/** A receiver that has failed for so long, and so many messages, is removed. */
+/** A receiver that has failed for this time and for this many messages is removed. */
 const MAX_FAILING_MS = 14 * DAY_MS;
 const MIN_FAILURES = 5;
 

@@ -33,7 +33,7 @@ function pair(
   ];
 }
 
-/** A range ends when its last slot's turn is over. */
+/** From the first slot to the end of the last slot's period. */
 export function spanOf(
   { slot, lastSlot, count }: MissedSlot,
   check: Check,

@@ -25,7 +25,7 @@ const TARGETS: Readonly<Record<string, string>> = {
   JSON_SCHEMA: '{"type": "object"}',
   HTTP_VERSION: '2',
 };
-/** Of comparisons whose target has another form. */
+/** Examples for comparisons whose target has another form. */
 const TARGETS_OF_COMPARISONS: Readonly<Record<string, string>> = { ONE_OF: '200-299, 404' };
 const WITHOUT_TARGET: ReadonlySet<unknown> = new Set([
   'IS_EMPTY',

@@ -28,7 +28,7 @@ export function Counts({ counts }: Pick<TestSession, 'counts'>) {
   );
 }
 
-/** What a session tested: the commit, the branch and where it ran. */
+/** The commit and branch that a session tested, and its environment. */
 export function sourceOf({ branch, commitId, environment }: TestSession): string {
   return [environment, branch, commitId?.slice(0, 10)].filter((part) => part).join(' · ');
 }

@@ -51,7 +51,7 @@ const COLUMNS: readonly Column<HeartbeatEvent>[] = [
   },
 ];
 
-/** What happened, newest first. */
+/** The events of a heartbeat, newest first. */
 export function EventsPanel({ checkId }: { readonly checkId: string }) {
   const id = useId();
   const [pages, setPages] = useState(1);

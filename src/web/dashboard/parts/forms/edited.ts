@@ -28,7 +28,7 @@ export function isEdited<Form extends object>({ form, base }: Edited<Form>): boo
  * The resource was read again. Unedited fields take its values, and edited fields stay. Changes of fields that
  * this form does not have are not reported: another form of the same page may have saved them.
  *
- * @param isHeld it counts as edited although the form is as it began
+ * @param isHeld whether the form counts as edited even if it is unchanged
  */
 export function arrived<Form extends object>(
   edited: Edited<Form>,
@@ -45,7 +45,7 @@ export function arrived<Form extends object>(
  * The form was saved. What was typed while it was on its way stays.
  *
  * @param sent the form as it was sent
- * @param saved what the server made of it
+ * @param saved the form as the server returned it
  */
 export function saved<Form extends object>(
   edited: Edited<Form>,

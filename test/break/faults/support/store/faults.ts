@@ -33,14 +33,14 @@ export interface StoreCall {
 }
 
 export interface Fault {
-  /** Of one call, or the name of its operation: the first call with it, in whichever step. */
+  /** The name of one call, or of an operation: then its first call, in any step. */
   readonly callId: string;
   readonly place: CallPlace;
   readonly operation: string;
   readonly kind: FaultKind;
 }
 
-/** What a run showed. */
+/** The observations of a run. */
 export interface StoreRun {
   readonly calls: readonly StoreCall[];
   readonly through: ReadonlySet<string>;

@@ -32,7 +32,7 @@ export class FaultAgent {
   readonly checks = new Map<string, string>();
   runs: readonly ToldRun[] = [];
   trials: readonly { readonly trialId: string }[] = [];
-  /** The ids of runs that it is to end. */
+  /** The ids of the runs that it must end. */
   cancelled: readonly string[] = [];
   variables: readonly string[] = [];
   done: readonly string[] = [];
@@ -304,7 +304,7 @@ export const runsScenario: Scenario = {
     for (const agent of [one, other]) {
       await agent.pollUntil('it has the check', () => agent.checks.has('shop'));
     }
-    /** It should have started long ago. */
+    /** Makes waiting runs overdue. */
     const overdue = () =>
       fixture.rows(
         `update one_off_runs set not_after = now() - interval '1 hour'

@@ -23,7 +23,7 @@ export async function hookOf(
   return made.id;
 }
 
-/** Of a webhook in the case. */
+/** The path of a webhook in the case. */
 export function hookPath({ accountId }: CaseFixture, name = 'Hook'): string {
   return `${accountId}-${name}`;
 }

@@ -20,7 +20,7 @@ interface Resource {
   readonly before?: (fixture: CaseFixture) => Promise<Fields>;
 }
 
-/** Fields that change with the time, and warnings of what is done after a change, again and again. */
+/** Fields that change with the time, and warnings about work that is repeated after a change. */
 const VARYING = [
   'updated_at',
   'created_at',

@@ -34,7 +34,7 @@ export const groupRunsScenario: Scenario = {
         await one.poll();
       }
       await fixture.passUntil('the group run has ended', async () => {
-        // What it made may have been the checks of the other run.
+        // Its results may be those of the other run's checks.
         await one.poll();
         await one.makeRuns('berlin');
         const open = await fixture.rows(

@@ -6,7 +6,7 @@ import type { CaseFixture } from './fixture.ts';
 import { hookOf, hookPath, noticesDone, noticesOf } from './scenarios-alerts.ts';
 import { checkIn, reporterOf, shopIn } from './scenarios-results.ts';
 
-/** The actions on alerts in the audit log, newest first; one that a client repeated without an answer once. */
+/** The actions on alerts in the audit log, newest first; a repeated action counts once. */
 async function actionsOnAlerts(fixture: CaseFixture): Promise<string> {
   const entries = await fixture.done(200, 'GET', '/v1/audit-log?kind=check-alert');
   const actions: readonly string[] = entries.map(({ action }: { action: string }) => action);
@@ -155,7 +155,7 @@ export const groupedScenario: Scenario = {
   },
 };
 
-/** As if its hour had come: the clock would be further ahead of the database's after each run. */
+/** Makes digests due: an advanced clock would get further ahead of the database's with each run. */
 async function endWaitForDigest(fixture: CaseFixture): Promise<void> {
   await fixture.rows(
     `update alert_deliveries set digest_at = due_at where account_id = $1 and finished_at is null`,

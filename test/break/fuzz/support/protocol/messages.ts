@@ -82,7 +82,7 @@ const MISMATCH = {
   attributes: { supported: [2], received: '1', upgrade: 'agent' },
 };
 
-/** Those of the first of two records, and of the second. */
+/** Accepts the first record, and refuses the others. */
 export const resultsAnswer = (ids: readonly string[]) => ({
   accepted: ids.slice(0, 1),
   rejected: ids.slice(1).map((id, index) => ({

@@ -28,7 +28,7 @@ const good = (asked: AskedQuestion): Buffer => answerTo(asked, { answers: [A] })
 let responder: DnsResponder;
 afterEach(() => responder.close());
 
-/** Starts the responder and asks it; the clock stands still unless the test moves it. */
+/** Starts the responder and queries it. The clock advances only when the test says so. */
 async function ask(options: ResponderOptions, protocol: 'UDP' | 'TCP' = 'UDP') {
   responder = await startDnsResponder(options);
   const clock = new FakeClock();

@@ -16,7 +16,7 @@ import { blackHole, listenTcp } from '../../../../support/servers/tcp-servers.ts
 
 const HELD_MS = 150;
 const GREETING_MS = 20;
-/** The kernel takes a thousandth of that on the loopback; a busy machine adds some of its time slices. */
+/** The kernel needs a thousandth of that on the loopback. A busy machine adds time slices. */
 const FEW_MS = HELD_MS / 2;
 // Only Linux has kernel times; elsewhere the event loop measures.
 const onLinux = describe.runIf(process.platform === 'linux');

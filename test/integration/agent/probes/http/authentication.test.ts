@@ -33,7 +33,7 @@ async function serving(answer: Answer): Promise<string> {
 const api = (url: string, auth: object, more: object = {}, fields: object = {}): Check =>
   checkOf('API', { request: { url, auth, ...more }, retryStrategy: null, ...fields });
 
-/** Runs checks by the same agent; their results have no secret of the test in them. */
+/** Runs checks with one agent, and expects no secret in their results. */
 function agent(given: Parameters<typeof runFixture>[0]['parts'] = {}, clock = new FakeClock()) {
   const starting = agentSecretsOf().then((secrets) =>
     runFixture({ clock, parts: { secrets, ...given } }),

@@ -64,7 +64,7 @@ async function connectedTo(
   return { wire, socket };
 }
 
-/** Where the event loop is held until the rest of the response has come, and longer. */
+/** The point at which the event loop is blocked until after the rest of the response. */
 type HeldAt = 'the head' | 'the first part';
 
 /** Resolves with the first exchange whose first byte and end the kernel timed: see exchangeHeld. */
@@ -131,7 +131,7 @@ async function exchangeHeldOnce(options: Omit<StampingOptions, 'identity'>): Pro
   return { exchange: await ended, sends: server.sends(), starvation, beganMs };
 }
 
-/** Lets the event loop be held whenever the clock of the kernel's times was read. */
+/** Blocks the event loop after each reading of the clock of the kernel's times. */
 function readSlowly(sockets: KernelSockets | null, onRead: () => void): void {
   const segments = sockets?.segments ?? null;
   if (segments === null) throw new Error('the kernel does not time segments');
@@ -189,7 +189,7 @@ onLinux.each(PROTOCOLS)('over %s', (_name, protocol) => {
     expect(totalOf(exchange)).toBeLessThan((part?.afterMs ?? 0) - beganMs);
   });
 
-  it('an exchange ends whose connection is destroyed before the response comes', async () => {
+  it('an exchange ends if its connection is destroyed before the response', async () => {
     const server = await stampingServer({ ...protocol, identity, partsAfterMs: [60_000] });
     const { wire, socket } = await connectedTo(server, protocol.protocol);
     const context = makeContext({ starvation: await realStarvation() });

@@ -16,7 +16,7 @@ it('reading a file that blocks is given up after 10 s, and not begun again befor
   await writeFile(path, '[]');
   const clock = new FakeClock();
   const limiter = new ConcurrencyLimit(1);
-  // In place of a file on a dead mount.
+  // Stands in for a file on a dead mount.
   let unblock = (): void => {};
   const blocked = limiter.run(() => new Promise<void>((resolve) => (unblock = resolve)));
   const reader = new FileReader(path, { clock, limiter });
@@ -28,7 +28,7 @@ it('reading a file that blocks is given up after 10 s, and not begun again befor
 
   unblock();
   await blocked;
-  // Its turn has come, and the reading that was given up ends.
+  // The next reading is due, and the abandoned one ends.
   await limiter.run(async () => {});
   const stamp = expect.any(String);
   const known = reader.find(new Map(), signal);

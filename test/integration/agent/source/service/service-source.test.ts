@@ -335,7 +335,7 @@ it('uses the certificates and pauses that it received last, also after a restart
   const upsert = [{ ...assignment('mine'), groupTags: ['nightly'] }];
   const before = await startAgent(dataDir);
   const next = await before.answered({ revision: 1, full: true, location, upsert });
-  // null: as before.
+  // null: unchanged.
   const other = [assignment('other')];
   const unchanged = { ...location, settings: null, variables: null, unreadableVariables: [] };
   next.answer({ revision: 2, location: unchanged, upsert: other });
@@ -573,7 +573,7 @@ it('polls again after a third of the lease if the disk hangs', async () => {
   const dataDir = folder();
   const { answered, clock, nextPoll, logged } = await startAgent(dataDir);
   const second = await answered({ full: true, upsert: [given('a')] });
-  // Whoever opens a pipe to write waits for a reader.
+  // Opening a pipe for writing waits for a reader.
   const pipe = join(dataDir, 'assignments.json.new');
   execFileSync('mkfifo', [pipe]);
   onTestFinished(async () => void (await readFile(pipe)));
@@ -599,7 +599,7 @@ it('polls again if the disk refuses new checks', async () => {
   );
 });
 
-/** What an agent leaves that was given two checks. */
+/** The files of an agent that had two checks. */
 async function leave(
   dataDir: string,
   upsert = [assignment('a'), assignment('b')],
@@ -657,7 +657,7 @@ it.each<[string, string, (file: string) => Promise<void>]>([
   [
     'is longer than 384 MiB',
     'it is longer than 402653184 bytes',
-    // Sparse: it takes no room on the disk.
+    // A sparse file, which takes no space on the disk.
     (file) => truncate(file, 384 * MIB + 1),
   ],
   [
@@ -777,7 +777,7 @@ it('encrypts the saved assignments again when the key changes', async () => {
   const before = readFileSync(`${dataDir}/assignments.json`);
   key = OTHER_KEY;
   source.keyChanged();
-  // At once, or behind the writing that is under way.
+  // At once, or after the write in progress.
   await eventually(() => (clock.nextTimerInMs ?? Number.POSITIVE_INFINITY) <= 1000);
   await clock.advance(1000);
   await eventually(() => !readFileSync(`${dataDir}/assignments.json`).equals(before));
@@ -1130,7 +1130,7 @@ describe('an agent that was suspended', () => {
   const ANSWERED_MS = 1_000_000;
   const held = (id: string, answeredUntil: number | null) => ({ ...assignment(id), answeredUntil });
 
-  /** It has its checks, and a poll is under way. */
+  /** An agent that has its checks and a poll in progress. */
   async function running() {
     const agent = await startAgent();
     const upsert = [held('stays', null), held('back', ANSWERED_MS), held('gone', null)];
@@ -1147,11 +1147,11 @@ describe('an agent that was suspended', () => {
     const asked = source.pollForAssignments(since)?.then(() => {
       isKnown = true;
     });
-    // What was on its way may be from before.
+    // The answer to the poll in progress may be from before the suspension.
     const poll = await nextPoll();
     await eventually(() => open.isGivenUp);
     expect(isKnown).toBe(false);
-    // A service that has not found the lease to be over would hold it, where all is as it was.
+    // Revision 0: a service that has not noticed the end of the lease would hold another poll.
     expect(poll.asked).toMatchObject({ revision: 0, epoch: 1, page: null });
     const upsert = [held('stays', null), held('back', ANSWERED_MS + 5_000)];
     poll.answer({ epoch: 2, revision: 2, full: true, upsert });
@@ -1228,7 +1228,7 @@ describe('an agent that was suspended', () => {
     poll.answer({ epoch: 2, full: true, upsert: [held('a', null)] });
     await asked;
     const later = await nextPoll();
-    // All that there is to know is sent.
+    // The agent knows everything already.
     await source.pollForAssignments(since);
     expect(later.isGivenUp).toBe(false);
   });
@@ -1244,7 +1244,7 @@ describe('an agent that was suspended', () => {
     const later = momentOf(clock);
     clock.spend(LEASE_MS);
     expect(source.pollForAssignments(later)).toBeNull();
-    // Once for each standstill, so that slots that were due before it ended do not wait for nothing.
+    // Once for each standstill, so that slots that were due before its end do not wait in vain.
     expect(source.pollForAssignments(since)).not.toBeNull();
   });
 

@@ -66,7 +66,7 @@ describe.each(databases)('on %s', (kind) => {
         200,
         { by: { kind: 'key', name: 'run' } },
       ]);
-      // Who comes later sees who has it.
+      // A later request returns the first acknowledgement.
       expect((await mine.post(`${path}/acknowledge`)).json).toEqual(taken.json);
       await run(3, FAILED);
       await allSent();
@@ -167,7 +167,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('do not notify a channel that has the alert only in its next digest', async () => {
+    it('do not notify a channel whose alert waits for its next digest', async () => {
       const { mine } = fixture();
       const { run } = alertsFixtureOf(fixture());
       const subscribed = await makeWebhook(fixture(), HOOK, ['shop']);
@@ -266,7 +266,7 @@ describe.each(databases)('on %s', (kind) => {
         'It was notified of the alert.',
         'It was subscribed to the check and was notified of the problem.',
       ]);
-      // The next problem begins with those who are subscribed.
+      // The next problem notifies only the subscribed channels at first.
       await run(32, FAILED);
       expect(await received(onCall)).toHaveLength(3);
     });

@@ -28,7 +28,7 @@ describe.each(databases)('on %s', (kind) => {
   describe('a channel that groups', () => {
     const running = useRunningService(kind);
     const service = useAccounts(running);
-    // What one test leaves waiting is not for the workers of the next.
+    // Removes deliveries that are left, so that the workers of the next test do not send them.
     afterEach(() => running().store.query('delete from alert_deliveries'));
 
     const start = async (hook: HookServer, fields: object): Promise<number> => {
@@ -48,7 +48,7 @@ describe.each(databases)('on %s', (kind) => {
     const idsIn = (hook: HookServer) =>
       hook.requests.map(({ body }) => JSON.parse(body).DELIVERY_ID);
 
-    /** As a process that ends before it sends anything. */
+    /** Claims deliveries, as a process that ends before it sends them. */
     const claimAndEnd = ({ maxCarried = 10 } = {}) =>
       claimDeliveries(service().store, {
         owner: 'a process that ended',
@@ -292,7 +292,7 @@ describe.each(databases)('on %s', (kind) => {
       );
     });
 
-    it('lets the previous release send notices that wait for a digest, and later notices after them', async () => {
+    it('lets a replica of the previous release send notices that wait for a digest, and later ones after them', async () => {
       const hook = await hookServer();
       await start(hook, { degradedDigestHour: 9 });
       await give('a', { alertType: 'ALERT_DEGRADED' });

@@ -63,13 +63,13 @@ const LOCKED = {
   },
 };
 
-/** Channels through the API, and what checks have to do with them. */
+/** Channels through the API, and their subscriptions of checks. */
 describe.each(databases)('on %s', (kind) => {
   describe('alert channels', () => {
     const running = useRunningService(kind);
     const service = useAccounts(running);
 
-    /** With its secrets. Nothing of them is in the database as it is. */
+    /** A channel with secrets. None of them is in the database unencrypted. */
     const configOf = async (id: number): Promise<unknown> => {
       const { store, mine } = service();
       const key = { accountId: mine.accountId, id };
@@ -311,7 +311,7 @@ describe.each(databases)('on %s', (kind) => {
       });
       const stored = await configOf(created.json.id);
       expect(stored).toMatchObject(LOCKED.config);
-      // By its name in any case, and whatever else changes.
+      // A header keeps its value by its name in any case, whatever else changes.
       await mine.patch(path, {
         config: { ...WEBHOOK.config, headers: [{ key: 'authorization', locked: true }] },
       });
@@ -343,7 +343,7 @@ describe.each(databases)('on %s', (kind) => {
       const anew = { headers: [], queryParameters: [{ key: 'token', value: 'n', locked: true }] };
       expect((await mine.patch(path, { config: { ...elsewhere, ...anew } })).status).toBe(200);
       expect(await configOf(made.id)).toMatchObject({ webhookSecret: SECRET });
-      // To the same host they go along whatever else is in the URL.
+      // For the same host they are retained whatever else changes in the URL.
       const moved = { ...elsewhere, ...anew, url: 'https://example.com:444/other' };
       moved.queryParameters = [{ key: 'token', value: '', locked: true }];
       expect((await mine.patch(path, { config: moved })).status).toBe(200);
@@ -369,7 +369,7 @@ describe.each(databases)('on %s', (kind) => {
       const noKey = { status: 409, attributes: { needed: 'ENCRYPTION_KEY' } };
       await expect(alertChannels.create(accountId, LOCKED)).rejects.toMatchObject(noKey);
       for (const one of [WEBHOOK, EMAIL, SLACK, SMS]) await alertChannels.create(accountId, one);
-      // One that has secrets is read, changed but for them, and given none.
+      // A channel with secrets can be read, and changed except for its secrets.
       expect((await alertChannels.read({ accountId, id: kept.id })).fields.config).toEqual(
         kept.config,
       );
@@ -380,7 +380,7 @@ describe.each(databases)('on %s', (kind) => {
         error: expect.stringContaining('ENCRYPTION_KEY'),
       });
       expect(server.requests).toEqual([]);
-      // As it was shown, with another name and with nothing lost.
+      // The response, sent back with another name, loses no secret.
       const shown = { ...kept.config, name: 'Other' };
       const same = await alertChannels.update(
         { accountId, id: kept.id },
@@ -476,7 +476,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(problemsIn(refused)).toEqual([expect.stringContaining(problem)]);
       }
       expect(await configOf(made.id)).toMatchObject({ headers: stored });
-      // The second stays the second where the first is given anew.
+      // The second header stays the second if the first gets a new value.
       const first = { ...stored[1], value: 'new' };
       const shown = made.config.headers.map((one: object, n: number) => (n === 1 ? first : one));
       const changed = await mine.patch(at, { config: { ...made.config, headers: shown } });
@@ -591,7 +591,7 @@ describe.each(databases)('on %s', (kind) => {
       const found: CheckWithChannels[] = [];
       for await (const slice of checks.list(mine.accountId, asked)) found.push(...slice);
       expect(found.map(({ alertChannels }) => alertChannels.email.length)).toEqual([1, 1, 1]);
-      // Which checks, what they are, and where they lead.
+      // The queries of the page: the ids, the checks and their channels.
       expect(queries).toBe(3);
     });
 

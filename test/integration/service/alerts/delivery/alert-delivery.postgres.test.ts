@@ -29,15 +29,15 @@ import {
 
 const DAY_MS = 86_400_000;
 
-/** What is put comes out: in order, at least once, and whatever the other side does. */
+/** Every notice is delivered in order and at least once, whatever the receiver does. */
 describe.each(databases)('on %s', (kind) => {
   describe('the delivery of notices', () => {
     const running = useRunningService(kind);
     const service = useAccounts(running);
-    // What one test leaves waiting is not for the workers of the next.
+    // Removes deliveries that are left, so that the workers of the next test do not send them.
     afterEach(() => running().store.query('delete from alert_deliveries'));
 
-    /** Takes what is due as a process does that ends before it has sent it. */
+    /** Claims due deliveries, as a process that ends before it sends them. */
     const abandon = ({ store, clock }: TestService, leaseMs: number) =>
       claimDeliveries(store, {
         owner: randomUUID(),
@@ -238,7 +238,7 @@ describe.each(databases)('on %s', (kind) => {
     it('sends the default body where the template fails, and logs why', async () => {
       const server = await hookServer();
       await makeCheck(service(), 'home');
-      // Only with long values it makes more than it may.
+      // The template renders too much only with long values.
       const template = `"${'{{CHECK_NAME}}'.repeat(200)}"`;
       const id = await makeWebhook(service(), { url: server.url, template });
       startWorker(service());
@@ -522,9 +522,9 @@ describe.each(databases)('on %s', (kind) => {
         ['home', 'waiting'],
         ['home', 'sending'],
       ]);
-      // Its process ends now.
+      // The process that claimed it ends now.
       await service().store.query('update alert_deliveries set lease_until = now()');
-      // The worker may still be on its way to waiting: time goes on until it looks again.
+      // The worker may not wait yet, so time advances until it claims again.
       while (server.requests.length < 3) await service().clock.advance(500);
       await deliveriesWhen(service(), id, whenAll('sent'));
       expect(server.requests.map(({ body }) => JSON.parse(body).ALERT_TYPE)).toEqual([
@@ -576,7 +576,7 @@ describe.each(databases)('on %s', (kind) => {
       await eventually(() => slow.requests.length === 4);
       const states = await deliveriesWhen(service(), slowId, () => true);
       expect(states.filter((row: { state: string }) => row.state === 'sending')).toHaveLength(4);
-      // Stopping waits a while for those, then gives them back: whoever comes next sends them.
+      // A stop waits for these for a while, then releases them for the next process.
       const stopped = worker.stop();
       await eventually(() => service().clock.nextTimerInMs === 3_000);
       await service().clock.advance(3_000);
@@ -639,7 +639,7 @@ describe.each(databases)('on %s', (kind) => {
       const remind = (reminder: number, of = notice) => put(service(), { ...of, reminder });
       await put(service(), notice);
       for (const reminder of [1, 2, 3]) await remind(reminder);
-      // Another check has nothing to do with it, and news are no reminders.
+      // Reminders of another check and notices that are no reminders are stored.
       await remind(1, noticeOf(service(), { check: { id: 'shop' } }));
       await put(service(), noticeOf(service(), { alertType: 'ALERT_FAILURE_DEGRADED' }));
       startWorker(service());
@@ -713,7 +713,7 @@ describe.each(databases)('on %s', (kind) => {
       );
       startWorker(service());
       const failure = noticeOf(service());
-      // The check was degraded and failed by turns: only the last of them counts.
+      // The check was degraded and failing in alternation: only the last state counts.
       await put(service(), noticeOf(service()), failure);
       await put(service(), noticeOf(service(), { check: { id: 'shop' } }));
       await deliveriesWhen(service(), id, whenAll('sent'));

@@ -26,7 +26,7 @@ describe.each(databases)('on %s', (kind) => {
   describe('a channel to Alertmanager', () => {
     const running = useRunningService(kind);
     const service = useAccounts(running);
-    // What one test leaves waiting is not for the workers of the next.
+    // Removes deliveries that are left, so that the workers of the next test do not send them.
     afterEach(() => running().store.query('delete from alert_deliveries'));
 
     const channelTo = (server: HookServer, fields: object = {}): Promise<number> =>

@@ -370,7 +370,7 @@ describe.each(databases)('on %s', (kind) => {
       await markSent();
       await giveProblems(id, 20);
       expect(await repeat()).toBe(21);
-      // It would be the last of them.
+      // By age it would be the last one.
       await fixture().store.query(
         "update alert_deliveries set due_at = due_at + interval '1 s' where check_id = 'shop' and finished_at is null",
       );
@@ -415,7 +415,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(others).toEqual([]);
       expect(row).toMatchObject({ state: 'sent', lastStatus: 400, lastError: expect.any(String) });
       expect((await mine.get(`${path}?state=failed`)).json).toEqual([]);
-      // The channel is known to fail all the same.
+      // The channel still counts as failing.
       const channels = await listFailingChannels(store, { sinceMs: 0 });
       expect(channels.map(({ channel, isFailed }) => [channel.id, isFailed])).toEqual([[id, true]]);
       const [alert] = (await mine.get('/v1/check-alerts?open=true')).json;

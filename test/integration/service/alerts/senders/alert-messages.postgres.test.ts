@@ -236,7 +236,7 @@ describe.each(databases)('on %s', (kind) => {
   });
 });
 
-/** The part for people who see it as a page. */
+/** The HTML part. */
 function htmlOf(source: string): string {
   const [, html = ''] = source.replaceAll('=\r\n', '').split('Content-Type: text/html');
   return html;

@@ -21,7 +21,7 @@ import {
 
 const PREVIEW = `${CHANNELS}/preview`;
 
-/** Templates of messages, from the API to what a receiver gets, and before that their preview. */
+/** Templates of messages: their previews, and the messages that receivers get. */
 describe.each(databases)('on %s', (kind) => {
   describe('the templates of a channel', () => {
     const service = useAccounts(useRunningService(kind));

@@ -36,7 +36,7 @@ const NOTICE: AlertNotice = {
   },
   resultId: 'result-1',
 };
-/** What the services read as markup, mentions and links, and more of it than any of them takes. */
+/** Text that the services read as markup, mentions and links, longer than any of them accepts. */
 const HOSTILE =
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it must stay as it is
   '<@everyone> @all <!channel> <users/all|x> </b><script>&amp; \\ ` *a* _b_ ~c~ |d| [e](https://e.test) # ${f} {{g}} "h" 😀\n'.repeat(
@@ -96,7 +96,7 @@ function senderFor(
   };
 }
 
-/** A server that takes what the service takes by its published rules, and refuses everything else with 400. */
+/** Accepts requests that follow the published rules of the service, and answers others with 400. */
 function serverOf(type: ServiceChannelType): Promise<HookServer> {
   const rules = SERVICE_RULES[type];
   return hookServer((request, response) => {
@@ -107,7 +107,7 @@ function serverOf(type: ServiceChannelType): Promise<HookServer> {
   });
 }
 
-/** A server that always answers so. */
+/** A server that always gives this answer. */
 function answering(status: number, body = '', headers: Record<string, string> = {}) {
   return hookServer((request, response) => {
     response.writeHead(status, headers).end(body === 'echo' ? echoOf(request) : body);
@@ -119,7 +119,7 @@ function echoOf({ path, headers, body }: HookServer['requests'][number]): string
 }
 
 describe.each(SERVICE_CHANNEL_TYPES)('a channel of the type %s', (type) => {
-  it('sends each kind of notice in a form that the service takes, with any text', async () => {
+  it('sends each kind of notice in a form that the service accepts, with any text', async () => {
     const server = await serverOf(type);
     const send = senderFor(type, server);
     for (const notice of EVERY_NOTICE) {
@@ -139,7 +139,7 @@ describe.each(SERVICE_CHANNEL_TYPES)('a channel of the type %s', (type) => {
     }
   });
 
-  it('sends what the templates of the channel make in a form that the service takes', async () => {
+  it('sends rendered templates of the channel in a form that the service accepts', async () => {
     const server = await serverOf(type);
     const send = senderFor(type, server, NO_OUTGOING, {
       titleTemplate: '{{CHECK_NAME}} is down {{RUN_LOCATION}}',

@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const FROM_MS = Date.UTC(2026, 0, 1);
 const DAYS = 4;
-/** No runs are too many. */
+/** No limit of runs. */
 const MANY = { maxRuns: null };
 
 const NUMBER = fc.oneof(
@@ -47,7 +47,7 @@ const CASE = fc.record({
   early: fc.array(RUN, { maxLength: 80 }),
   late: fc.array(RUN, { maxLength: 20 }),
   query: QUERY,
-  /** While the runs come, and when the query is made. */
+  /** The time of the query, while runs still arrive. */
   nowMs: fc.integer({ min: FROM_MS + HOUR_MS, max: FROM_MS + 12 * DAY_MS }),
 });
 
@@ -72,7 +72,7 @@ describe.each(databases)('on %s', (kind) => {
       )
       .flatMap((name) => ANALYTICS_METRICS.API.get(name) ?? []);
 
-    it('give the digits that the runs give, whenever they are computed and whatever comes late', async () => {
+    it('give the same digits as the runs, whenever they are computed and whatever arrives late', async () => {
       await fc.assert(
         fc.asyncProperty(CASE, async ({ early, late, query, nowMs }) => {
           checks += 1;

@@ -27,7 +27,7 @@ describe.each(databases)('on %s', (kind) => {
     const service = useRunningService(kind);
     const fixture = useResultsFixture(service);
 
-    // What tests dropped comes back.
+    // Creates partitions again that earlier tests dropped.
     afterEach(async () => {
       const { clock, store } = service();
       clock.stepWall(NOW - clock.wallMs());
@@ -129,14 +129,14 @@ describe.each(databases)('on %s', (kind) => {
           runs: eachQuarter('runs'),
           failures: eachQuarter('failures'),
           degraded: eachQuarter('degraded'),
-          // The others of the forty were before.
+          // The other of the forty runs were earlier.
           missed: [5, ...Array.from({ length: 95 }, () => 0)],
         },
       });
       expect(await marks()).toEqual([]);
     });
 
-    it('contain results that come late, and no slots that were run after all', async () => {
+    it('contain late results, and no missed slots that have run after all', async () => {
       const { berlin, clock, deliver } = fixture();
       const missed = { checkId: 'shop', slot: minutesAgo(90), lastSlot: minutesAgo(60), count: 31 };
       await deliver(berlin, { missed: [missed] });
@@ -262,7 +262,7 @@ describe.each(databases)('on %s', (kind) => {
       );
       await dropAll(32);
       expect(await isThere()).toBe(false);
-      // Nobody would take them if only the previous release ran.
+      // The previous release does not roll them up, so they would stay for ever.
       expect(await store.query("select from rollup_marks where check_id = 'old'")).toEqual([]);
       clock.stepWall(33 * DAY_MS);
       await rollUp();
@@ -296,7 +296,7 @@ describe.each(databases)('on %s', (kind) => {
           { checkId, slot: minutesAgo(DAY_MINUTES + 5), hasFailures: true },
         ]),
       );
-      // As the migration leaves it.
+      // As after the migration.
       await store.query('delete from rollup_marks');
       await store.query(
         `insert into rollup_backfill (day)
@@ -344,7 +344,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(found).toMatchObject({ runs: 120, failures: 0, usualResponseTime: 1.5 });
     });
 
-    it('count no run as degraded that the release before stored', async () => {
+    it('count no run of the previous release as degraded', async () => {
       await bring({ slot: minutesAgo(5), isDegraded: true });
       const { clock, store } = fixture();
       await store.query('update result_metrics set degraded = null');

@@ -312,7 +312,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(lines[0]).toMatchObject({ checkId: 'shop' });
       expect(JSON.stringify(lines)).not.toContain(SECRET);
       expect(fixture.checkVariables.open(key, body, sealed).variables).toEqual(variables);
-      // What names one fails, whatever else has the same name.
+      // A template with such a variable fails, whatever other variable has the name.
       const request = {
         url: 'https://shop.test/{{OPEN}}/{{{ TOKEN }}}',
         headers: [{ key: 'X-A', value: 'Bearer {{TOKEN}}' }],
@@ -325,7 +325,7 @@ describe.each(databases)('on %s', (kind) => {
         body: '{{CREDENTIAL_NOT_READABLE}}',
         assertions: [{ target: '{{TOKEN}}' }],
       });
-      // Sealed for another check, they do not open.
+      // Values that were encrypted for another check cannot be decrypted.
       const elsewhere = { ...key, id: 'other' };
       expect(foreign.open(elsewhere, body, sealed).variables).toEqual([OPEN]);
     });

@@ -12,7 +12,7 @@ import {
 } from '../../../../support/service/heartbeats-fixture.ts';
 import { useAccounts, useRunningService } from '../../../../support/service/service-fixture.ts';
 
-/** Pings, and what is shown of them. */
+/** Pings, and the events and statistics of them. */
 describe.each(databases)('on %s', (kind) => {
   describe('heartbeat pings', () => {
     const running = useRunningService(kind);
@@ -107,7 +107,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('of a noisy job are few rows, and all are counted', async () => {
+    it('of a job that pings often are stored in few rows, and all are counted', async () => {
       const { ping, events } = await heartbeat();
       const { clock } = service();
       for (let count = 0; count < 100; count += 1) {
@@ -218,7 +218,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(asked).toBe(1_200);
       expect(await ask(path, '192.0.2.9')).toBe(429);
       expect(await ask(path, '192.0.2.10')).toBe(200);
-      // Behind a proxy that nobody named, all have one address.
+      // Behind a proxy that is not configured, all clients have one address.
       expect(await ask(path, '192.0.2.9')).toBe(200);
       expect(await ask('/heartbeat/guess', '192.0.2.9')).toBe(429);
     });

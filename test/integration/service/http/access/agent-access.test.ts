@@ -74,7 +74,7 @@ function gzipped(body: string | Uint8Array, more: Readonly<Record<string, string
 }
 
 describe('a route for agents', () => {
-  it('lets in by location key and returns whose it is', async () => {
+  it('accepts a location key, and knows its location', async () => {
     const { ask } = await start();
     const reply = await ask('/agent/v1/echo', { ...AS_AGENT, body: { a: 1 } });
     expect([reply.status, reply.json]).toEqual([200, { agent: AGENT, body: { a: 1 } }]);
@@ -176,7 +176,7 @@ describe('a route for agents', () => {
     expect((await guess(101)).status).toBe(429);
   });
 
-  it('loses no batch for a key that a target chose', async () => {
+  it('accepts a batch with any object key that a target chose', async () => {
     const { ask } = await start();
     const body =
       '{"headers":{"__proto__":{"x":1},"a":"b"},"c":[{"constructor":{"prototype":{}},"\\u005f_proto__":2}]}';
@@ -192,7 +192,7 @@ describe('a route for agents', () => {
     expect(reply.text).not.toContain('/agent/');
   });
 
-  it('has no caller, nor has a route for users an agent', async () => {
+  it('has no caller, and a route for users has no agent', async () => {
     const { ask } = await start();
     expect((await ask('/agent/v1/slip', { ...AS_AGENT, method: 'GET' })).status).toBe(500);
     expect((await ask('/v1/slip')).status).toBe(500);
@@ -310,7 +310,7 @@ describe('a gzip body', () => {
     expect((await ask('/agent/v1/echo', AS_AGENT)).status).toBe(200);
   });
 
-  it('of no JSON is 400, and of nothing is nothing', async () => {
+  it('that is not JSON is 400, and an empty one is no body', async () => {
     const { ask } = await start();
     expect((await ask('/agent/v1/echo', gzipped(gzipSync('{')))).status).toBe(400);
     const empty = await ask('/agent/v1/echo', gzipped(gzipSync('')));
@@ -327,13 +327,13 @@ describe('a gzip body', () => {
 
   it('that is a bomb is 413 at once, and costs no memory (trust model AN21)', async () => {
     const { ask } = await start();
-    // 90 KB that unpack to 90 MB, as the service may be sent within its limit.
+    // 90 KB that unpack to 90 MB: the compressed length is within the limit.
     const bomb = gzipSync(Buffer.alloc(90_000_000));
     expect(bomb.length).toBeLessThan(LIMIT_BYTES);
     const before = process.memoryUsage();
     for (let n = 0; n < 10; n += 1) {
       const refused = await ask('/agent/v1/echo', gzipped(bomb));
-      // By the one that unpacks: whoever only counts what comes lets all of it be unpacked.
+      // Enforced while unpacking: a limit of the received bytes would not be reached.
       expect([refused.status, refused.json.message]).toEqual([
         413,
         expect.stringContaining('The decompressed body'),

@@ -50,7 +50,7 @@ describe('a key', () => {
     expect(reply.headers['www-authenticate']).toMatch(/^Bearer/);
   });
 
-  it('opens what its role may do, and all that lesser roles may', async () => {
+  it('allows everything that its role and lesser roles may do', async () => {
     const { ask } = await start();
     expect((await ask('/v1/things', { key: KEYS.read })).json.caller).toBe('key-read');
     expect((await ask('/v1/things', { key: KEYS.admin })).status).toBe(200);
@@ -69,7 +69,7 @@ describe('a key', () => {
     expect(refused.status).toBe(403);
   });
 
-  it('that is wrong gives no hold on the connection to whoever sends on and on', async () => {
+  it('that is wrong closes the connection of a client that sends without end', async () => {
     const clock = new FakeClock();
     const { raw } = await start({ clock });
     const answer = raw(
@@ -77,7 +77,7 @@ describe('a key', () => {
     );
     await eventually(() => clock.pendingTimers > 0);
     await clock.advance(5_000);
-    // That it comes at all shows that the service hangs up.
+    // The end of the response shows that the service closes the connection.
     expect(await answer).toMatch(/^HTTP\/1.1 401 /);
     expect(await answer).toMatch(/\r\nconnection: close\r\n/i);
   });
@@ -118,7 +118,7 @@ describe('looking keys up', () => {
     expect((await ask('/v1/things')).status).toBe(401);
   });
 
-  it('is 503 while the store cannot be asked, and right again afterwards', async () => {
+  it('is 503 while the store cannot be asked, and works again afterwards', async () => {
     const keys = keyTable();
     let authenticate = (_hash: Buffer): Promise<Caller | null> =>
       Promise.reject(new Error('secret detail'));
@@ -195,7 +195,7 @@ describe('the rate limit', () => {
     expect((await ask('/v1/things', { key: KEYS.admin })).status).toBe(200);
   });
 
-  it('can be another for one route, which leaves the general one alone', async () => {
+  it('can differ for a route, whose requests do not count towards the general limit', async () => {
     const { ask } = await start();
     await ask('/v1/few');
     await ask('/v1/few');
@@ -203,7 +203,7 @@ describe('the rate limit', () => {
     expect((await ask('/v1/things')).status).toBe(200);
   });
 
-  it('counts what has no key for its address, and probes not at all', async () => {
+  it('counts requests without a key by their address, and does not count probes', async () => {
     const { ask } = await start({ config: { rateLimitPerMinute: 2, trustedProxies: [] } });
     for (let n = 0; n < 5; n += 1) expect((await ask('/-/liveness')).status).toBe(200);
     const at = () => ask('/v1/nothing', { key: null });

@@ -61,7 +61,7 @@ describe.each(['/openapi.json', SCHEMA_PATH, '/docs', '/docs/alerts', '/docs/api
         expect([again.status, again.text, again.headers.etag]).toEqual([304, '', etag]);
       }
       const packed = await get({ 'accept-encoding': 'gzip', 'if-none-match': etag });
-      // Other bytes have another tag.
+      // Different content has a different tag.
       expect(packed.statusCode).toBe(200);
       expect(packed.headers.etag).not.toBe(etag);
       packed.resume();
@@ -90,7 +90,7 @@ describe(SCHEMA_PATH, () => {
 });
 
 describe('the documents', () => {
-  it('are made and packed once, for whoever reads them', async () => {
+  it('are rendered and compressed once for all readers', async () => {
     const { documents } = service.app;
     const [json, page] = await Promise.all([documents.json(), documents.page()]);
     expect((await documents.json()) === json).toBe(true);
@@ -118,7 +118,7 @@ describe('/openapi.json', () => {
     expect(body.additionalProperties).toBe(false);
   });
 
-  it('says for each route who may use it and what an error looks like', async () => {
+  it('says for each route who may use it, and describes its errors', async () => {
     const { json } = await service.ask('/openapi.json');
     const create = json.paths['/v1/things'].post;
     expect(create.security).toEqual([{ apiKey: [] }, { session: [] }]);
@@ -165,7 +165,7 @@ describe('the operations of /openapi.json', () => {
     });
   };
 
-  it('have the names that their routes declare, and share the forms that come more than once', async () => {
+  it('have the names that their routes declare, and share schemas that occur more than once', async () => {
     const { ask, close } = await startServiceApp([routes]);
     onTestFinished(close);
     const { paths, components } = (await ask('/openapi.json', { key: null })).json;
@@ -250,7 +250,7 @@ describe('the page of the whole API', () => {
     }
     expect(update).toMatch(/<li>412: The resource is not the one that <code>If-Match<\/code>/);
     expect(body).not.toContain('#/components/');
-    // They hardly lengthen it.
+    // These hardly lengthen the page.
     expect(shown.map(([html]) => html).join('').length).toBeLessThan(body.length / 10);
     readTags(body);
   });
@@ -270,7 +270,7 @@ describe('an operation on the page of the API', () => {
 });
 
 describe('/docs/api.js', () => {
-  it('is a script that stores nothing and makes no HTML of texts', async () => {
+  it('is a script that stores nothing and turns no text into HTML', async () => {
     const { status, text, headers } = await service.ask('/docs/api.js', { key: null });
     expect([status, headers['content-type']]).toEqual([200, 'text/javascript; charset=utf-8']);
     expect(() => new Script(text)).not.toThrow();
@@ -294,7 +294,7 @@ describe('a topic of the handbook', () => {
     ['/docs/', '/docs'],
     ['/docs/alerts/', '/docs/alerts'],
     ['/docs//', '/docs'],
-  ])('is found at %s, too', async (path, location) => {
+  ])('is also found at %s', async (path, location) => {
     const { status, headers } = await service.ask(path, { key: null });
     expect([status, headers.location]).toEqual([308, location]);
   });
@@ -315,7 +315,7 @@ describe('a topic of the handbook', () => {
 });
 
 describe('/docs/icon.svg', () => {
-  it('is a picture that browsers keep', async () => {
+  it('is a picture that browsers may cache', async () => {
     const { status, text, headers } = await service.ask('/docs/icon.svg', { key: null });
     expect([status, headers['content-type']]).toEqual([200, 'image/svg+xml']);
     expect(headers['cache-control']).toBe('public, max-age=86400');

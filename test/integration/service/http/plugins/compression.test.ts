@@ -17,7 +17,7 @@ const source: { read: number; closed: Promise<void> } = { read: 0, closed: Promi
 /** A stream that sends nothing. */
 const late = new EventEmitter();
 
-/** Answers of every kind, each under the last part of its path. */
+/** Responses of every kind, each at its own path. */
 const routes: FastifyPluginAsync = async (app) => {
   const read = { role: 'read' } as const;
   const open = { public: true } as const;
@@ -177,7 +177,7 @@ describe('an answer', () => {
 });
 
 describe('a compressed resource', () => {
-  it('has a weak validator, by which it is known later', async () => {
+  it('has a weak validator, with which a client can revalidate it', async () => {
     const { etag } = (await service.ask('/v1/resource')).headers;
     expect(etag).toMatch(/^"[\w-]{22}"$/);
     const packed = await get('/v1/resource', 'gzip');

@@ -75,7 +75,7 @@ async function connections({ app }: ServiceApp): Promise<number> {
   });
 }
 
-/** What the log says at its usual level. */
+/** The lines of the log at its default level. */
 function warnings({ logs }: ServiceApp) {
   return logs.records().filter(({ level }) => level !== 'debug');
 }
@@ -92,7 +92,7 @@ describe('connections that send no whole request', () => {
     ['nothing', ''],
     ['half a request', HALF_A_REQUEST],
   ])(
-    'but %s are gone after the time for headers, though they leave their half open',
+    'but %s are closed after the time limit of headers, even if they stay half open',
     async (_, bytes) => {
       const clock = new FakeClock();
       const running = await start({ headersTimeoutMs: 50, checkingIntervalMs: 10 }, { clock });
@@ -106,7 +106,7 @@ describe('connections that send no whole request', () => {
     },
   );
 
-  it('but bytes that are no HTTP are gone after a second', async () => {
+  it('but bytes that are no HTTP are closed after a second', async () => {
     const clock = new FakeClock();
     const running = await start({}, { clock });
     const silent = await crowd(10, '127.0.0.1', 'no request\r\n\r\n');
@@ -160,7 +160,7 @@ describe('connections that send no whole request', () => {
 });
 
 describe('where every connection has a request in progress', () => {
-  it('probes are answered, all else is refused with 503, and nobody is cut off', async () => {
+  it('probes are answered, other requests get 503, and no request is cut off', async () => {
     const running = await start();
     const busy = await crowd(20, '127.0.0.2', A_REQUEST);
     await eventually(() => held === 20);
@@ -183,7 +183,7 @@ describe('where every connection has a request in progress', () => {
     expect(await probe(running)).toEqual([200, 200, 200]);
   });
 
-  it('and has no more of them than its address may, others are served', async () => {
+  it('and all connections of one address are busy, other addresses are served', async () => {
     const running = await start({ maxPerAddress: 10 });
     await crowd(30, '127.0.0.2', A_REQUEST);
     await eventually(() => held === 10);
@@ -191,7 +191,7 @@ describe('where every connection has a request in progress', () => {
     await eventually(() => held === 11);
     release();
     expect((await fromOther).status).toBe(200);
-    // A connection that was answered is free for another.
+    // A connection without a request in progress makes way for another.
     expect((await running.ask('/v1/held', { key: KEYS.read })).status).toBe(200);
   });
 });
@@ -231,7 +231,7 @@ describe('requests that are sent without waiting for the answers', () => {
     ]);
   });
 
-  it('close their connection also where each expects what nobody can do', async () => {
+  it('close their connection also if each has an Expect header that cannot be met', async () => {
     const running = await start();
     const expecting = A_REQUEST.replace('host: a', 'host: a\r\nexpect: wonders');
     const one = expecting.replace('host: a', 'host: a\r\nconnection: close');
@@ -256,7 +256,7 @@ describe('requests that are sent without waiting for the answers', () => {
     expect(held).toBe(8);
   });
 
-  it('hold the memory of one answer where nobody reads', async () => {
+  it('use the memory of one answer if the client does not read', async () => {
     let asked = 0;
     const body = 'x'.repeat(64 * 1024 * 1024);
     const large: FastifyPluginAsync = async (app) => {
@@ -283,7 +283,7 @@ describe('requests that are sent without waiting for the answers', () => {
     expect(held).toBe(1);
   });
 
-  it('are none of an ordinary client, whose connection stays for 1,000 requests', async () => {
+  it('are not assumed of an ordinary client, whose connection stays open for 1,000 requests', async () => {
     const { port } = await start();
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const sockets = new Set<Socket>();

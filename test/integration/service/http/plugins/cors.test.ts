@@ -109,7 +109,7 @@ describe('a page of a listed origin', () => {
   });
 
   it.each(['/health', '/docs', '/openapi.json', '/v1/open', '/v1/me', '/agent/v1/thing'])(
-    'may not read %s, which is not for keys',
+    'may not read %s, which keys cannot use',
     async (path) => {
       expect(corsHeadersOf(await service.ask(path, { headers: { origin: TOOLS } }))).toEqual([]);
     },

@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => service.close());
 
-/** src/service/README.md, "The API", no more and no less. */
+/** Exactly the errors of src/service/README.md, "The API". */
 function errorForm(statusCode: number, error: string, message: unknown, attributes: unknown = {}) {
   return { statusCode, error, message, attributes };
 }
@@ -34,7 +34,7 @@ describe('an error', () => {
     );
   });
 
-  it('of an internal fault reveals nothing, and the log has all with the request id', async () => {
+  it('of an internal fault reveals nothing, and the log has everything with the request id', async () => {
     const reply = await service.ask('/v1/things/fault', { headers: { 'x-request-id': 'trace-1' } });
     expect(reply.json).toEqual(
       errorForm(500, 'Internal Server Error', expect.any(String), { requestId: 'trace-1' }),
@@ -47,7 +47,7 @@ describe('an error', () => {
     expect((await service.ask('/v1/things/text')).status).toBe(500);
   });
 
-  it('that only says that the client is gone is no fault of the service', async () => {
+  it('after the client has gone is not logged as a fault', async () => {
     const waiting = once(doors, 'waiting');
     const socket = connect(service.port, '127.0.0.1');
     const headers = `Authorization: Bearer ${KEYS.read}\r\nX-Request-Id: gone-1`;
@@ -73,13 +73,13 @@ describe('an error', () => {
 });
 
 describe('addresses and methods', () => {
-  it('that nothing is at are 404, without the query', async () => {
+  it('of nothing are 404, without the query in the message', async () => {
     const reply = await service.ask('/v1/nothing?token=secret', { key: null });
     expect(reply.json).toEqual(errorForm(404, 'Not Found', expect.stringContaining('/v1/nothing')));
     expect(reply.text).not.toContain('secret');
   });
 
-  it('that go with other methods are 405 with all that there are', async () => {
+  it('with other methods are 405 with the list of them', async () => {
     const reply = await service.ask('/v1/things/abc', { method: 'PATCH' });
     expect(reply.json).toMatchObject({ statusCode: 405, error: 'Method Not Allowed' });
     expect(reply.headers.allow).toBe('DELETE, GET, HEAD, OPTIONS');
@@ -104,7 +104,7 @@ describe('addresses and methods', () => {
   });
 
   it.each(['/../etc/passwd', '//v1/things', '/v1/things/..%2f..%2fetc', '/v1/things/a%00b'])(
-    '%s leads nowhere',
+    '%s is 400 or 404',
     async (path) => {
       const { status, json } = await service.ask(path);
       expect([400, 404]).toContain(status);
@@ -120,7 +120,7 @@ describe('addresses and methods', () => {
 });
 
 describe('validation', () => {
-  it('says which field, what came and what is allowed', async () => {
+  it('names the field, the value and what is allowed', async () => {
     const query = await service.ask('/v1/things?limit=101');
     expect(query.json).toEqual(
       errorForm(400, 'Bad Request', 'query.limit must be at most 100, not 101', {
@@ -136,7 +136,7 @@ describe('validation', () => {
     ]);
   });
 
-  it('names fields that are missing and fields that nobody knows', async () => {
+  it('names missing and unknown fields', async () => {
     const reply = await service.ask('/v1/things', {
       method: 'POST',
       body: { kind: 'URL', nam: 1 },
@@ -189,7 +189,7 @@ describe('a body', () => {
       headers: { 'content-type': 'application/json', ...headers },
     });
 
-  it('that is good is taken', async () => {
+  it('that is valid is accepted', async () => {
     const reply = await service.ask('/v1/things', thing({ name: 'Ünï 🛰' }));
     expect([reply.status, reply.json]).toEqual([201, { name: 'Ünï 🛰', kind: 'URL', tags: [] }]);
     const same = await post('{"name":"a","kind":"URL"}', {
@@ -236,12 +236,12 @@ describe('a body', () => {
     expect(reply.json).toEqual(errorForm(400, 'Bad Request', message, { problems }));
   });
 
-  it('with brackets in its texts is not taken for a deep one', async () => {
+  it('with brackets in its texts does not count as deeply nested', async () => {
     const name = '[{'.repeat(10);
     expect((await post(JSON.stringify({ name, kind: 'URL', tags: ['\\"[[['] }))).status).toBe(201);
   });
 
-  it('that is too large is 413 with the limit, also where it does not say its length', async () => {
+  it('that is too large is 413 with the limit, also without Content-Length', async () => {
     const limitBytes = 4 * 1024 * 1024;
     const body = 'x'.repeat(limitBytes + 1);
     expect((await post(body)).json).toEqual(
@@ -282,7 +282,7 @@ describe('a body', () => {
 });
 
 describe('an answer', () => {
-  it('has a request id: the one that came where it is sane, else one of ours', async () => {
+  it('has the request id of the request if that is valid, else a new one', async () => {
     const ask = async (id: string) =>
       (await service.ask('/v1/things', { headers: { 'x-request-id': id } })).headers[
         'x-request-id'
@@ -293,7 +293,7 @@ describe('an answer', () => {
     }
   });
 
-  it('holds nothing that its schema does not declare', async () => {
+  it('contains nothing that its schema does not declare', async () => {
     expect((await service.ask('/v1/leak')).json).toEqual({ shown: 'a' });
   });
 

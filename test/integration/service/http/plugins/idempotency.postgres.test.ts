@@ -137,7 +137,7 @@ describe.each(databases)('on %s', (kind) => {
       const { mine, store, clock } = service();
       const [key, body] = [randomUUID(), snippet()];
       await post(mine, key, '/v1/snippets', body);
-      // As a replica leaves it that was killed before it wrote anything.
+      // As a replica leaves the key if it is killed before it writes the response.
       await store.query('update idempotency_keys set status = null where account_id = $1', [
         mine.accountId,
       ]);

@@ -14,7 +14,7 @@ const sorted = (names: readonly string[]): readonly string[] =>
 
 let pages = 0;
 
-/** One of each; every file has the same ids for what the service finds by its logical id. */
+/** One resource of each kind. All files use the same logical ids. */
 function contentOf(suffix: string) {
   return {
     alertChannels: [{ id: 'ops', type: 'EMAIL', config: { address: `${suffix}@example.com` } }],
@@ -120,7 +120,7 @@ describe.each(databases)('vedette apply of several files on %s', (kind) => {
     plain.write({ checks: [{ id: 'only', ...TCP }] });
     expect(await apply(plain.path, '--prune')).toMatchObject({ code: 0, stderr: '' });
     expect(await made()).toEqual(sorted([...ofShop, '/v1/checks undefined']));
-    // As ever: the checks of the account are those of a file without a name.
+    // A file without a name manages all checks of the account, as before.
     expect((await mine.get('/v1/checks/by-hand')).status).toBe(404);
   });
 

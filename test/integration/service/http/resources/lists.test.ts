@@ -14,7 +14,7 @@ import { KEYS, type ServiceApp, startServiceApp } from '../../../../support/serv
 const ITEM = z.object({ id: z.number(), text: z.string() });
 type Item = z.output<typeof ITEM>;
 
-/** A form with lists as answers have them. */
+/** A schema with lists, as in answers. */
 const BATCH = z.object({
   name: z.string(),
   items: boundedList(ITEM, 40_000),
@@ -91,7 +91,7 @@ describe('a list', () => {
     expect(await ask('/v1/items', { method: 'HEAD' })).toMatchObject({ headers, text: '' });
   });
 
-  it('with an item that does not fit its schema is a fault of ours, and nothing of it is shown', async () => {
+  it('with an item that does not match its schema is an internal error that shows nothing of the item', async () => {
     const wrong = { id: 'hunter2', text: 'a' } as unknown as Item;
     const { ask } = await start([...many(20, 'x'.repeat(100_000)), wrong]);
     const reply = await ask('/v1/items');
@@ -100,7 +100,7 @@ describe('a list', () => {
     expect(reply.text).not.toContain('xxx');
   });
 
-  it('is held to a rule of its own', async () => {
+  it('is checked by the rules of its own schema', async () => {
     const { ask } = await start(many(3, 'a'));
     expect((await ask('/v1/few')).status).toBe(500);
     expect((await ask('/v1/items')).status).toBe(200);
@@ -114,7 +114,7 @@ describe('a list', () => {
   });
 });
 
-/** Items that note when each is shaped, and what else ran after it. */
+/** Items that record when each is serialized, and what ran after it. */
 function watchedItems(count: number): { items: readonly Item[]; order: string[] } {
   const order: string[] = [];
   const items = Array.from({ length: count }, (_, index) => ({
@@ -129,7 +129,7 @@ function watchedItems(count: number): { items: readonly Item[]; order: string[] 
 }
 
 let slowMs = 0;
-/** It takes a second between any two looks at it. */
+/** A clock that advances by a second at each reading. */
 const SLOW_CLOCK = {
   ...systemClock,
   monotonicMs: (): number => {
@@ -138,7 +138,7 @@ const SLOW_CLOCK = {
   },
 };
 
-/** Slices of one item each, and what became of them. */
+/** Slices of one item each, and the reading state. */
 function sliced(count: number, text: string, failsAt = Number.POSITIVE_INFINITY) {
   let end = (): void => {};
   const ended = new Promise<void>((resolve) => {
@@ -209,7 +209,7 @@ describe('a list that is read as it is sent', () => {
       before = seen.read;
       for (let round = 0; round < 20; round += 1) await app.ask('/v1/items');
     }
-    // What the sockets hold, and little more.
+    // About as many as the sockets buffer.
     expect(seen.read).toBeLessThan(50);
     expect(await json(response)).toHaveLength(80);
     expect(seen.read).toBe(80);
@@ -224,13 +224,13 @@ describe('a list that is read as it is sent', () => {
     expect(JSON.stringify(app.logs.records())).not.toContain('broken off');
   });
 
-  it('is an error where it fails before it began', async () => {
+  it('is an error response if it fails before its first byte', async () => {
     const { routes } = sliced(5, 'x', 3);
     const { ask } = await startSliced(routes);
     expect((await ask('/v1/sliced')).status).toBe(503);
   });
 
-  it('is aborted where it fails later, so that no client takes it for complete', async () => {
+  it('is aborted if it fails later, so that no client treats it as complete', async () => {
     const { routes } = sliced(5, 'x'.repeat(1_000_000), 4);
     const app = await startSliced(routes);
     await expect(buffer(await begun(app))).rejects.toThrow('aborted');
@@ -288,7 +288,7 @@ describe('an object with lists', () => {
     expect(text === JSON.stringify(shapedOf(items))).toBe(true);
   });
 
-  it('with an item that does not fit its schema is a fault of ours, and nothing of it is shown', async () => {
+  it('with an item that does not match its schema is an internal error that shows nothing of the item', async () => {
     const wrong = { id: 'hunter2', text: 'a' } as unknown as Item;
     const { ask } = await start([...many(200, 'xxx'), wrong]);
     for (const path of ['/v1/batch', '/v1/batches']) {
@@ -298,7 +298,7 @@ describe('an object with lists', () => {
     }
   });
 
-  it('is held to how many there may be', async () => {
+  it('is checked by the limits of its length', async () => {
     const { ask } = await start(many(201, 'a'));
     expect((await ask('/v1/few-in-batch')).status).toBe(500);
     expect((await ask('/v1/batch')).status).toBe(200);

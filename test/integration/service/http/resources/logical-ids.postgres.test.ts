@@ -10,7 +10,7 @@ const WINDOW = {
   repeatUnit: 'DAY',
 };
 
-/** What a check file may manage, besides checks and heartbeats, which have its ids themselves. */
+/** The resources of a check file except checks and heartbeats, whose ids are logical ids. */
 const RESOURCES: readonly (readonly [path: string, body: () => object])[] = [
   ['/v1/alert-channels', () => ({ type: 'EMAIL', config: { address: 'ops@shop.test' } })],
   ['/v1/check-groups', () => ({ name: 'a' })],

@@ -84,7 +84,7 @@ describe('a local disk', () => {
       const writer = startPartWriter(options, upload, 1);
       const watcher = watch(scratch);
       writer.child.stdin.write(first.subarray(0, sentBytes));
-      // The part's file is there, and what has come is being written.
+      // The file of the part exists, and received bytes are being written.
       await once(watcher, 'change');
       await writer.kill();
       watcher.close();
@@ -208,7 +208,7 @@ describe('a local disk', () => {
   });
 
   describe('whose upload another process completes', () => {
-    /** The content is stored from now on, by an upload of its own. */
+    /** Another upload stores the content now. */
     async function storeElsewhere(content: TestContent): Promise<void> {
       const upload = await beginUpload(store, content, 'another');
       await putMissing(store, upload, content);
@@ -251,7 +251,7 @@ describe('a local disk', () => {
       await rename(place, aside);
       const upload = await beginUpload(store, content);
       await putMissing(store, upload, content);
-      // Asked for the time when it has seen that all parts are there.
+      // It reads the clock after it has seen that all parts are there.
       const wallMs = (): number => {
         renameSync(aside, place);
         renameSync(uploadFolder(upload), folder.file('gone'));
@@ -273,7 +273,7 @@ describe('a local disk', () => {
   });
 });
 
-/** Makes a file a pipe, so that whoever reads it waits until the test goes on. */
+/** Replaces a file by a pipe, so that a reader waits until the test continues. */
 async function pausedReads(file: string) {
   const text = await readFile(file, 'utf8');
   const makePipe = (): void => {

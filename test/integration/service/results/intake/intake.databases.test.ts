@@ -20,7 +20,7 @@ import {
 } from '../../../../support/service/results-fixture.ts';
 import { useRunningService } from '../../../../support/service/service-fixture.ts';
 
-/** What agents bring, and what becomes of it. */
+/** The intake of results from agents. */
 describe.each(databases)('on %s', (kind) => {
   describe('results that agents send', () => {
     const fixture = useResultsFixture(useRunningService(kind));
@@ -93,7 +93,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await status()).toMatchObject({ hasFailures: false, lastRunLocation: 'oslo' });
     });
 
-    it('raise an attempt that another agent made as its last', async () => {
+    it('become FINAL for an attempt that another agent made as its last', async () => {
       const { berlin, deliver } = fixture();
       const slot = minutesAgo(1);
       const attempt = resultOfRun({ slot, resultType: 'ATTEMPT', hasFailures: true });
@@ -140,7 +140,7 @@ describe.each(databases)('on %s', (kind) => {
         ['unknown_check', resultOfRun({ slot, checkId: 'gone' })],
         ['foreign_location', resultOfRun({ slot, runLocation: 'oslo' })],
         ['too_old', resultOfRun({ slot: old })],
-        // Results of a run of oslo, of one that never was, and of a slot that is not the run's.
+        // Results of a run of oslo, of a missing run, and of another slot than the run's.
         ['foreign_location', resultOfRun({ slot, origin: 'oslo', attempts: 1 })],
         ['foreign_location', { ...good, sequenceId: never, id: resultIdOf(never, 1) }],
         ['foreign_location', { ...good, checkRunId: minutesAgo(2) }],
@@ -197,7 +197,7 @@ describe.each(databases)('on %s', (kind) => {
           return { id, list: 'results', index, aheadMs: index === 0 ? 60_001 : 90_000 };
         }),
       });
-      // Its row is not one that it has for good: they can still come.
+      // The deferred result is not stored, so it can still be sent again.
       expect(await results()).toEqual([]);
       expect(await status()).toMatchObject({ lastCheckRunId: String(NOW + 60_000) });
       clock.stepWall(120_000);
@@ -215,7 +215,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await status()).toBeNull();
       await deliver(berlin, { results: [resultOfRun({ slot: minutesAgo(20), responseTime: 5 })] });
       expect(await status()).toMatchObject({ lastCheckRunId: String(minutesAgo(20)) });
-      // Newer than what is known, out of a spool of a day.
+      // Newer than the known results, but from a spool of a day.
       clock.stepWall(DAY_MS);
       onTestFinished(() => clock.stepWall(-DAY_MS));
       const late = resultOfRun({ slot: minutesAgo(10), hasFailures: true, responseTime: 9 });
@@ -256,7 +256,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await status('other')).toBeNull();
       });
 
-      it('are refused even if the check names it, if another has the slots', async () => {
+      it('are refused even if the check names that location, if another has the slots', async () => {
         await fixture().check('other', { privateLocations: ['berlin'] });
         await neverGiven('other');
         const slot = minutesAgo(1);
@@ -280,7 +280,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await takes(minutesAgo(90))).toBe(true);
         expect(await takes(minutesAgo(91))).toBe(false);
         expect(await takes(minutesAgo(90) + 1)).toBe(false);
-        // A quarter of an hour is allowed for clocks and words that take their time.
+        // A quarter of an hour is allowed for clock differences and delayed assignments.
         expect([await takes(minutesAgo(134)), await takes(minutesAgo(136))]).toEqual([true, false]);
         expect([await takes(minutesAgo(46)), await takes(minutesAgo(44))]).toEqual([true, false]);
       });
@@ -297,7 +297,7 @@ describe.each(databases)('on %s', (kind) => {
         await assigner.pass();
         await agent.look();
         const slots = agent.checks.get('other')?.slots ?? expect.unreachable('it is not assigned');
-        // It was so by the database's clock, which is not the service's here.
+        // Dated by the clock of the database, which differs from the service's here.
         await store.query(`update assigned_slots set since = $2 where location_id = $1`, [
           berlin.id,
           new Date(minutesAgo(60)),
@@ -322,7 +322,7 @@ describe.each(databases)('on %s', (kind) => {
         await check('other', elsewhere);
         await neverGiven('other');
         const asked = { slot: run.slot.getTime(), checkId: 'other' };
-        // It was not asked for in oslo, which has the check.
+        // It was not requested in oslo, which has the check.
         const there = resultOfRun({ ...asked, runLocation: 'oslo', origin: 'berlin' });
         expect(codesIn(await send(oslo, { results: [there] }))).toEqual(['foreign_location']);
         const final = resultOfRun(asked);
@@ -331,7 +331,7 @@ describe.each(databases)('on %s', (kind) => {
         expect(await checkRuns.get({ accountId: mine.accountId, id: run.id })).toMatchObject({
           state: 'done',
         });
-        // Another run of the same check was not.
+        // Another run of the same check was not requested.
         const other = resultOfRun({ slot: NOW + 1, checkId: 'other' });
         expect(await codesFor(other)).toEqual(['foreign_location']);
       });

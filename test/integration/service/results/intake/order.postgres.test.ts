@@ -24,7 +24,7 @@ const CHECKS = ['shop', 'other'] as const;
 const SLOTS = 8;
 const NUM_RUNS = caseCount(20);
 
-/** What one agent of a location brings at once. */
+/** The batch of one agent of a location. */
 interface Delivery {
   readonly location: (typeof LOCATIONS)[number];
   readonly results: readonly CheckResult[];
@@ -64,7 +64,7 @@ const RUN = fc
       name: `${outcome.checkId} ${origin} ${ago}`,
       records: [
         ...Array.from({ length: retries }, (_, number) => attempt(number, origin)),
-        // Somebody who was cut off went on after it, and sent no FINAL.
+        // An agent without a connection continued after it, and sent no FINAL result.
         ...(twice ? [attempt(retries, origin)] : []),
         final,
       ],
@@ -85,7 +85,7 @@ const MISSED = fc
     return { location: at, missed: { ...rest, slot: minutesAgo(first), lastSlot, count } };
   });
 
-/** All that agents bring, cut into deliveries at any point. */
+/** All batches of the agents, cut into deliveries at any point. */
 const DELIVERIES: fc.Arbitrary<readonly Delivery[]> = fc
   .record({
     runs: fc.uniqueArray(RUN, { selector: ({ name }) => name, maxLength: 10 }),
@@ -115,7 +115,7 @@ const IN_ANY_ORDER = DELIVERIES.chain((deliveries) =>
   ),
 );
 
-/** Whatever comes in whichever order, and however often: it ends in the same. */
+/** The order and repetition of batches do not change what is stored. */
 describe.each(databases)('on %s', (kind) => {
   describe('the order of batches', () => {
     const service = useRunningService(kind);
@@ -130,7 +130,7 @@ describe.each(databases)('on %s', (kind) => {
 
         const state = await one.state();
         expect(await other.state()).toEqual(state);
-        // Each slot is one of the two, and none that was reported is neither.
+        // Each reported slot has run or is missed, and never both.
         const finals = inOrder
           .flatMap(({ results }) => results)
           .filter(({ resultType }) => resultType === 'FINAL')
@@ -152,7 +152,7 @@ describe.each(databases)('on %s', (kind) => {
 
     it('does not matter to a hundred batches of the same checks at once', async () => {
       const account = await newAccount(service());
-      // All of them say how the checks do now: those of more than two periods ago are history.
+      // All are recent enough for the status, as results older than two periods are history.
       const slotAgo = (n: number): number => NOW - (n + 1) * 20_000;
       const slots = Array.from({ length: 50 }, (_, n) => slotAgo(n));
       await Promise.all(
@@ -164,7 +164,7 @@ describe.each(databases)('on %s', (kind) => {
             const missed = CHECKS.map((id) => {
               return { checkId: id, slot, lastSlot: slotAgo(0), count: n + 1 };
             });
-            // One in the order of the checks, the other against it.
+            // One batch in the order of the checks, the other in reverse order.
             const order = second === 0 ? runs : runs.toReversed();
             return account.deliver({ location: at, results: order, missed });
           }),
@@ -179,7 +179,7 @@ describe.each(databases)('on %s', (kind) => {
   });
 });
 
-/** The run whose slot it is: of the check, and of the location where it began. */
+/** The key of a run: its check, its slot and the location where it began. */
 function nameOfSlot({ checkId: check, sequenceId, checkRunId }: CheckResult): string {
   const origin = LOCATIONS.find(
     (at) =>

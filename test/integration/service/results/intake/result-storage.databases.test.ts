@@ -8,7 +8,7 @@ import { captureLog } from '../../../../support/log-capture.ts';
 
 const FULL = new StoreError('unavailable', 'STORE_RESOURCES', 'full', { sqlState: '53100' });
 
-/** How the database itself refuses what is to be stored, and takes it again. */
+/** How the database refuses results, and accepts them again. */
 describe.each(databases)('on %s', (kind) => {
   describe('whether the database accepts results', () => {
     const storeOf = useMigratedStore(kind);
@@ -30,7 +30,7 @@ describe.each(databases)('on %s', (kind) => {
     it('is probed also by a role that may not create tables in the schema', async () => {
       const transaction: Store['transaction'] = (work) =>
         storeOf().transaction(async (tx) => {
-          // Taken back with what the probe writes.
+          // The revoked right is back after the rollback.
           await tx.query('create role without_tables');
           await tx.query('revoke create on schema public from public');
           await tx.query('set local role without_tables');
@@ -74,7 +74,7 @@ async function setReadOnly(store: Store, to: 'on' | 'off'): Promise<void> {
     const [row] = await tx.query<{ name: string }>('select current_database() as name');
     await tx.query(`alter database ${row?.name} set default_transaction_read_only = ${to}`);
   });
-  // It holds for connections that are made from now on.
+  // The setting applies to new connections only.
   const others = 'datname = current_database() and pid <> pg_backend_pid()';
   await store.query(
     `select pg_terminate_backend(pid, 10000) from pg_stat_activity where ${others}`,

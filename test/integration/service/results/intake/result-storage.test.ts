@@ -13,7 +13,7 @@ const NO_RIGHT = new StoreError('internal', 'STORE_STATEMENT', 'no right to crea
 });
 const SOMETHING_ELSE = new StoreError('conflict', 'STORE_UNIQUE', 'no', { sqlState: '23505' });
 
-/** A store that refuses each transaction with the next of these, and counts them. */
+/** A store whose transactions fail with these errors in order. Counts transactions. */
 function refusing(...refusals: readonly (Error | null)[]) {
   const left = [...refusals];
   const made = { count: 0 };
@@ -49,7 +49,7 @@ describe('whether the database accepts results', () => {
     expect(await Promise.all([storage.takes(), storage.takes()])).toEqual([false, false]);
     expect(await storage.takes()).toBe(false);
     expect(made.count).toBe(1);
-    // A batch that the service has already is no write.
+    // A batch that is stored already does not write.
     await storage.watch(Promise.resolve());
     await clock.advance(1_000);
     expect([await storage.takes(), made.count]).toEqual([false, 2]);

@@ -27,7 +27,7 @@ function range(from: number, to: number, fields: Partial<Missed> = {}): Missed {
   return { checkId: 'shop', slot, lastSlot, count: from - to + 1, ...fields };
 }
 
-/** The slots that were not run, and how results that come late take their own out. */
+/** Missed slots, and late results that remove them. */
 describe.each(databases)('on %s', (kind) => {
   describe('missed slots', () => {
     const service = useRunningService(kind);
@@ -73,11 +73,11 @@ describe.each(databases)('on %s', (kind) => {
         results: [
           resultOfRun({ slot: minutesAgo(9) }),
           resultOfRun({ slot: minutesAgo(5), resultType: 'ATTEMPT' }),
-          // Beside the plan.
+          // A one-off run.
           resultOfRun({ slot: minutesAgo(8) + 1 }),
         ],
       });
-      // Run elsewhere instead of berlin, and for oslo itself.
+      // Run in another location for berlin, and in oslo for itself.
       const elsewhere = resultOfRun({ slot, origin: 'berlin', runLocation: 'oslo', attempts: 1 });
       await handOver(oslo, elsewhere);
       await deliver(oslo, {
@@ -91,7 +91,7 @@ describe.each(databases)('on %s', (kind) => {
       ]);
     });
 
-    it('are removed by late results, from any location', async () => {
+    it('are removed by late results of any location', async () => {
       const { berlin, oslo, deliver, handOver } = fixture();
       await deliver(berlin, { missed: [range(10, 4), range(2, 2)] });
       await deliver(oslo, { missed: [range(10, 4)] });
@@ -152,7 +152,7 @@ describe.each(databases)('on %s', (kind) => {
         'berlin 16-15 agent_stopped',
         'berlin 20-19 agent_stopped',
       ]);
-      // All of it may be in one: it is taken, and is not to be sent again.
+      // A record whose slots are all in a window is accepted, so it is not sent again.
       await deliver(berlin, { missed: [range(9, 6), range(8, 8)] });
       expect(await shown()).toHaveLength(4);
     });
@@ -181,7 +181,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(rows).toEqual([{ slots: minutes - 1, rows: 4 }]);
     });
 
-    it('that are a row each are stored in slices, between which others proceed', async () => {
+    it('that need a row each are stored in slices, between which other requests proceed', async () => {
       const { mine } = fixture();
       const { store } = service();
       const { accountId } = mine;
@@ -261,7 +261,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(rows).toEqual([{ slots: RETENTION_DAYS + 1, first }]);
     });
 
-    it('are left for another batch if earlier ones took too long', async () => {
+    it('stay with the agent for another batch if earlier ones took too long', async () => {
       const { berlin, check, mine } = fixture();
       await check('other');
       const { store, clock, features } = service();

@@ -11,7 +11,7 @@ import {
 } from '../../../../support/service/results-fixture.ts';
 import { useRunningService } from '../../../../support/service/service-fixture.ts';
 
-/** Runs with their retries, and why they ended so (src/service/README.md, "Check results"). */
+/** Runs with their retries, and explanations of results: src/service/README.md, "Check results". */
 describe.each(databases)('on %s', (kind) => {
   const fixture = useResultsFixture(useRunningService(kind));
 

@@ -50,7 +50,7 @@ const RUN = fc.record({
   ),
 });
 
-/** Between two looks at it, 400 ms pass. */
+/** A clock that advances by 400 ms at each reading. */
 class SlowClock extends FakeClock {
   override monotonicMs(): number {
     this.spend(400);
@@ -58,7 +58,7 @@ class SlowClock extends FakeClock {
   }
 }
 
-/** What happens between two deliveries. */
+/** The events between two deliveries. */
 const BETWEEN = fc.constantFrom('nothing', 'nothing', 'read', 'previous release');
 
 const STEPS = fc
@@ -96,7 +96,7 @@ function expectedState(runs: readonly RunSpec[]) {
   return { state, since: new Date(sinceMs).toISOString() };
 }
 
-/** Like a statement that takes too long: only that which finds since when the state holds. */
+/** Lets the statement that finds the beginning of a state time out. */
 async function makeTooSlow(store: Store, checkIds: readonly string[]): Promise<void> {
   await store.query(`create function too_slow() returns trigger language plpgsql as $$
     begin raise exception 'too slow' using errcode = 'query_canceled'; end $$`);
@@ -203,7 +203,7 @@ describe.each(databases)('on %s', (kind) => {
       outcome: 'failing',
     }));
     const since = new Date(minutesAgo(7)).toISOString();
-    /** As of a row that the release before wrote. */
+    /** As in a row of the previous release. */
     const FORGOTTEN = `state = null, since = null, state_slot = null, state_before = null,
       since_before = null, state_version = null`;
 
@@ -336,7 +336,7 @@ describe.each(databases)('on %s', (kind) => {
       );
       const oslo: RunSpec = { place: 'oslo', ago: 5, outcome: 'passing' };
       await deliver([...runs, oslo], 0, 'shop');
-      // The release before did not store there whether a run was degraded.
+      // The previous release did not store there whether a run was degraded.
       await store.query('update result_metrics set degraded = null where account_id = $1', [
         mine.accountId,
       ]);

@@ -61,7 +61,7 @@ describe.each(databases)('on %s', (kind) => {
         secretsOf: async () => secrets,
       });
       const stopped = AbortSignal.abort();
-      // Where nothing is left to do, it only closes the connections.
+      // After the last work the stop only closes the connections.
       open.unshift(() => made.maintain(stopped));
       return made;
     }
@@ -97,7 +97,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(server.requests).toHaveLength(2);
     });
 
-    it('are not sent what the account keeps secret', async () => {
+    it('do not send secrets of the account', async () => {
       const { deliver, berlin } = fixture();
       const said = withoutAnswer('CONNECT_REFUSED', { requestError: 'It said swordfish to me' });
       const failed = resultOfRun({ slot: minutesAgo(1), hasFailures: true, ...said });
@@ -108,7 +108,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(sent).not.toContain('swordfish');
     });
 
-    it('are not sent what was made a secret after it was stored, of the account or of the check', async () => {
+    it('do not send texts that became secrets of the account or the check after they were stored', async () => {
       const { deliver, berlin, check, mine, store, clock } = fixture();
       const said = withoutAnswer('CONNECT_REFUSED', { requestError: 'It said swordfish, marlin' });
       await deliver(berlin, {
@@ -132,7 +132,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(sent).not.toMatch(/swordfish|marlin/);
     });
 
-    it('are asked for by default where there is a model, and by the rules on request', async () => {
+    it('are made by the model by default, and by the rules on request', async () => {
       const { deliver, berlin, mine } = fixture();
       await deliver(berlin, { results: [failure('CONNECT_REFUSED')] });
       const made = analyses();
@@ -159,7 +159,7 @@ describe.each(databases)('on %s', (kind) => {
         const made = analyses();
         const asked = await made.create(mine.accountId, { checkId: 'shop', provider: 'openai' });
         await made.makePending(NEVER);
-        // The automatic one stands already, and needs no second.
+        // The automatic analysis exists already, so no second one is made.
         expect(await listed(made)).toEqual([
           'rules rules-1 CONNECTION_FAILURE',
           'rules rules-1 CONNECTION_FAILURE',
@@ -172,7 +172,7 @@ describe.each(databases)('on %s', (kind) => {
       },
     );
 
-    it('are so many a day at most, whatever fails, and the rules make the rest', async () => {
+    it('are limited for each day, whatever fails, and the rules make the rest', async () => {
       const { deliver, berlin, check, mine, clock } = fixture();
       const ids = Array.from({ length: 30 }, (_, number) => `check-${number}`);
       for (const id of ids) await check(id);
@@ -219,7 +219,7 @@ describe.each(databases)('on %s', (kind) => {
       await deliver(berlin, { results: failing });
       const replicas = [analyses(), analyses(), analyses()];
       await Promise.all(replicas.map((one) => one.makePending(NEVER)));
-      // A replica may have looked while another had the last ones of the rules.
+      // One replica may scan while the other still makes the last ones by the rules.
       for (const one of replicas) await one.makePending(NEVER);
       expect(server.requests).toHaveLength(12);
       const [one] = replicas;

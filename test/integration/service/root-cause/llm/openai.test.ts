@@ -86,7 +86,7 @@ describe('a model behind an OpenAI-compatible API', () => {
     expect(server.requests).toEqual([]);
   });
 
-  it('is asked for JSON, and its analysis stands', async () => {
+  it('is asked for JSON, and its analysis is used', async () => {
     const made = await provider().analyse(FILE, NEVER);
     expect(made).toEqual({
       ok: true,
@@ -135,7 +135,7 @@ describe('a model behind an OpenAI-compatible API', () => {
       'is off at referenceLinks.0.url',
     ],
     ['too much evidence', { ...ANALYSIS, evidence: Array(100).fill({}) }, 'is off at evidence'],
-  ])('that answers %s is of no use, and not asked again', async (_name, analysis, problem) => {
+  ])('that answers %s gives no analysis, and is not retried', async (_name, analysis, problem) => {
     server.reply = answering(analysis);
     const made = await provider().analyse(FILE, NEVER);
     expect(made).toEqual({ ok: false, problem: expect.stringContaining(problem) });
@@ -147,7 +147,7 @@ describe('a model behind an OpenAI-compatible API', () => {
     ['a redirect', replying(302, '', { location: '/elsewhere' }), 'answered with status 302'],
     ['another form', replying(200, '{"choices":[]}'), 'is not a chat completion'],
     ['far too much', replying(200, 'x'.repeat(300_000)), 'more than 262144 bytes'],
-  ])('that answers with %s is of no use', async (_name, reply, problem) => {
+  ])('that answers with %s gives no analysis', async (_name, reply, problem) => {
     server.reply = reply;
     const made = await provider().analyse(FILE, NEVER);
     expect(made).toEqual({ ok: false, problem: expect.stringContaining(problem) });
@@ -155,7 +155,7 @@ describe('a model behind an OpenAI-compatible API', () => {
     expect(server.requests).toHaveLength(1);
   });
 
-  it('that is overloaded is asked again, later each time, and thrice at most', async () => {
+  it('that is overloaded is asked again with growing delays, three times at most', async () => {
     const clock = new FakeClock();
     server.reply = (request, response, number) =>
       replying(number === 1 ? 429 : 503)(request, response, number);
@@ -240,7 +240,7 @@ describe('a model behind an OpenAI-compatible API', () => {
     });
   });
 
-  it('that is not there is given up, with the reason', async () => {
+  it('that cannot be reached is given up, with the reason', async () => {
     const clock = new FakeClock();
     const asked = provider({ url: 'http://127.0.0.1:1/v1' }, { clock, random: () => 0.5 }).analyse(
       FILE,
@@ -293,7 +293,7 @@ describe('a model behind an OpenAI-compatible API', () => {
       'a cookie': 'Set-Cookie: sid=cookiecookie',
     };
 
-    /** With the text wherever a target may put one. */
+    /** A result with the text in every field that a target can fill. */
     function fileWith(text: string): AnalysisInput {
       const { apiCheckResult } = answered(
         {
@@ -339,7 +339,7 @@ describe('a model behind an OpenAI-compatible API', () => {
       );
     }
 
-    /** All that went out, as it is and without the escaping of JSON, once and twice. */
+    /** The sent texts as they are, and with their JSON unescaped once and twice. */
     function sent(): readonly string[] {
       const bytes = Buffer.concat(server.requests.map((request) => request.bytes));
       const texts = server.requests.flatMap(({ json }) =>

@@ -42,7 +42,7 @@ function comparable({ status, headers, text }: Reply, url: string): object {
 describe.each(databases)('private status pages, on %s', (kind) => {
   const running = useRunningService(kind);
   const service = useAccounts(running);
-  /** Those of the site, from the routes of the service. */
+  /** The requests of the site, without the routes of the service. */
   let routes: readonly Route[] = [];
 
   /** Another replica, which counts look-ups of unknown pages from the beginning. */
@@ -94,7 +94,7 @@ describe.each(databases)('private status pages, on %s', (kind) => {
     return String(entered.headers['set-cookie']).split(';')[0] ?? '';
   }
 
-  /** As if many addresses had entered wrong passwords for the page, one of them just now. */
+  /** Counts wrong passwords for the page from many addresses, one of them just now. */
   async function fillLimitOf(url: string): Promise<void> {
     const ofAll = createHash('sha256')
       .update(JSON.stringify(['', `status page ${url}`]))
@@ -128,7 +128,7 @@ describe.each(databases)('private status pages, on %s', (kind) => {
     const shown = await member.ask(`/status/${url}`);
     expect(shown.status).toBe(200);
     expect(shown.text).toContain('Hidden status');
-    // Programs have no cookie: a link would lead them to a 404.
+    // Feed readers have no cookie: a link to the feed would lead to a 404.
     for (const name of ['feed.atom', 'feed.rss', 'summary.json']) {
       expect(shown.text).not.toContain(name);
     }
@@ -169,7 +169,7 @@ describe.each(databases)('private status pages, on %s', (kind) => {
     expect([shown.status, shown.headers['set-cookie']]).toEqual([200, undefined]);
     const { url: other } = await newPage(mine, { password: PASSWORD });
     expect(await statusWith(other, cookie)).toBe(404);
-    // Another name in the address is still the same page.
+    // A page with a new name in its address is still the same page.
     const renamed = newUrl();
     await mine.patch(`/v1/status-pages/${id}`, { url: renamed });
     expect(await statusWith(renamed, cookie)).toBe(200);

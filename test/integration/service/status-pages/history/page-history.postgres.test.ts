@@ -222,7 +222,7 @@ describe.each(databases)('the history of status pages, on %s', (kind) => {
     expect(text).not.toContain('Incident 1.');
   });
 
-  it('has the past maintenance of the services, and none that is still to come', async () => {
+  it('has the past maintenance of the services, and no future one', async () => {
     const { mine, clock } = service();
     const shop = await newService(mine, 'Shop', { checkTags: ['shop'] });
     const page = await newPage(mine, [shop]);

@@ -27,7 +27,7 @@ const AWAY: PictureOutcome = {
 };
 const REFUSED: PictureOutcome = { ok: false, problem: 'SVG files are not accepted', isFinal: true };
 
-/** What the URLs give, and which were fetched. */
+/** The pictures of the URLs, and the fetched URLs. */
 const fetched: string[] = [];
 let answer: (kind: PictureKind, url: string) => PictureOutcome | Promise<PictureOutcome>;
 const pictureSource = {
@@ -111,7 +111,7 @@ describe.each(databases)('on %s', (kind) => {
       );
       expect(listed).not.toHaveProperty('warnings');
       expect(await shown('logo')).toBeNull();
-      // What was read may be sent back; saving it tries again.
+      // A response may be sent back. Saving it fetches the picture again.
       answer = (of) => pictureOf(of);
       const saved = await mine.put(path, json);
       expect(saved.status).toBe(200);
@@ -291,7 +291,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(ofBoth.slice(0, 5)).toContain(their);
     });
 
-    it('fetches what a release without pictures saved, retries, and deletes what is not used', async () => {
+    it('fetches pictures of pages that an earlier release saved, retries, and deletes unused pictures', async () => {
       answer = () => AWAY;
       const { id, shown, path } = await newPage({ logo: LOGO });
       const { store, clock, mine } = service();

@@ -8,7 +8,7 @@ import { useAccounts, useRunningService } from '../../../../support/service/serv
 const PAGES = '/v1/status-pages';
 const DOMAIN = 'status.acme.example';
 
-/** What the internet is like in a test. */
+/** The simulated internet of a test. */
 interface World {
   readonly addresses: readonly string[];
   readonly cname?: string;
@@ -20,7 +20,7 @@ describe.each(databases)('the check of a custom domain, on %s', (kind) => {
   const world: { current: World } = {
     current: { addresses: [], https: 'nothing', http: 'nothing' },
   };
-  /** Name servers and connections of the world; this service answers by its own routes. */
+  /** Fake name servers and connections. This service answers by its own routes. */
   const domainProbe: DomainProbe = {
     async resolve() {
       const { addresses, cname = null } = world.current;

@@ -77,7 +77,7 @@ describe.each(databases)('the hosts of the service, on %s', (kind) => {
     },
   );
 
-  describe('that a page took, unknown to the operator', () => {
+  describe('that a page took without the knowledge of the operator', () => {
     /** The host, with a page of another account. */
     async function takenHost(): Promise<string> {
       const host = `taken.${newUrl()}.example`;
@@ -97,7 +97,7 @@ describe.each(databases)('the hosts of the service, on %s', (kind) => {
       expect((await mine.ask('POST', PAGES, body, { host })).status).toBe(201);
     });
 
-    it('still take the polls of agents and the pings of jobs', async () => {
+    it('still accept the polls of agents and the pings of jobs', async () => {
       const { mine } = service();
       const host = await takenHost();
       const location = await mine.post('/v1/private-locations', {

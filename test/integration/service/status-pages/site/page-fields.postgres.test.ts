@@ -4,12 +4,12 @@ import { databases } from '../../../../support/database/databases.ts';
 import type { Reply } from '../../../../support/service/service-app.ts';
 import { useAccounts, useRunningService } from '../../../../support/service/service-fixture.ts';
 
-/** What readers see of a page, by the path below its address. */
+/** The HTML of a page for readers, by the path below its address. */
 type Read = (path?: string, headers?: Readonly<Record<string, string>>) => Promise<Reply>;
 
 interface Effect {
   readonly value: unknown;
-  /** What shows the value. Fails on the page without it. */
+  /** Expects that the page shows the value. Fails on a page without it. */
   readonly isSeen: (
     read: Read,
     given: { readonly url: string; readonly host: string },

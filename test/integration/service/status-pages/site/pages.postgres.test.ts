@@ -214,7 +214,7 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
       expect(status).toBe(200);
       expect(text).toContain('Acme status');
       expect(text).not.toContain(`/status/${url}`);
-      // Not with the port, which the sender chose: caches keep it for others.
+      // Without the port, which the sender chose: caches would keep it for others.
       expect(text).toContain(`<link rel="canonical" href="http://${host}/"`);
       expect((await open('/?from=mail', { host })).status).toBe(200);
     });
@@ -258,12 +258,12 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
       expect((await open('/', { host })).text).toContain(SERVICE_ITSELF);
     });
 
-    it('do not go by X-Forwarded-Host of a client that is no trusted proxy', async () => {
+    it('ignore X-Forwarded-Host of a client that is no trusted proxy', async () => {
       const { host } = await newOwnPage();
       expect((await open('/', { 'x-forwarded-host': host })).text).toContain(SERVICE_ITSELF);
     });
 
-    it('go by the last X-Forwarded-Host of a proxy in TRUSTED_PROXIES', async () => {
+    it('follow the last X-Forwarded-Host of a proxy in TRUSTED_PROXIES', async () => {
       const { host } = await newOwnPage();
       const { port } = await behindProxies(['127.0.0.0/8', '::1']);
       const ask = (forwarded: string) =>
@@ -304,7 +304,7 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
     return replica;
   }
 
-  it('refuses a client that looks up too much that is not there, but shows it what everybody may read', async () => {
+  it('refuses a client that looks up too many unknown names, but shows it public pages', async () => {
     const { mine } = service();
     const { url } = await newPage(mine);
     const replica = await behindProxies([]);
@@ -323,12 +323,12 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
     expect(await ask('/status/none')).toBe(404);
   });
 
-  it('refuses a client that makes up too many hosts, but shows it the page at those it made up before', async () => {
+  it('refuses a client with too many invented hosts, but shows it the page at earlier ones', async () => {
     const { mine } = service();
     const { url } = await newPage(mine);
     const replica = await behindProxies([]);
     const { pages } = running().features.statusSite;
-    // From memory: each request makes a document, and none asks the database.
+    // Each request renders a document from memory, without a query.
     pages.isFollowed = true;
     onTestFinished(() => {
       pages.isFollowed = false;
@@ -356,7 +356,7 @@ describe.each(databases)('status pages that people open, on %s', (kind) => {
 describe.each(databases)('status pages while the database is away, on %s', (kind) => {
   const running = useRunningService(kind);
 
-  it('answer browsers with a page that says so, and programs with JSON', async () => {
+  it('answer browsers with an HTML page, and programs with JSON', async () => {
     const { app, store } = running();
     await store.close();
     const html = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };

@@ -11,7 +11,7 @@ import {
 import { childrenOf, textOf, xmlTree } from '../../../../support/xml-tree.ts';
 
 let made = 0;
-/** Bytes that are a picture only in name. */
+/** Bytes in place of a picture. */
 const BYTES = 'a picture';
 const pictureSource = {
   fetch: async (_: string, url: string) => ({

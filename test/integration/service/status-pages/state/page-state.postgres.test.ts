@@ -292,7 +292,7 @@ describe.each(databases)('on %s', (kind) => {
         { runs: DAY_MINUTES, failures: DAY_MINUTES, condition: 'MAJOR_OUTAGE' },
         { runs: DAY_MINUTES, failures: DAY_MINUTES, condition: 'MAJOR_OUTAGE' },
       ]);
-      // They are kept for RETENTION_DAYS only.
+      // Heartbeat events are kept for RETENTION_DAYS only.
       await store.query('delete from heartbeat_events');
       expect(await compare()).toEqual({ runs: 95 + 3 * DAY_MINUTES, failures });
     });
@@ -420,7 +420,7 @@ describe.each(databases)('on %s', (kind) => {
       expect(await runsOf(-2)).toBe(1);
     });
 
-    it('has the worst of checks and open incidents, and says on each day what was open', async () => {
+    it('has the worst condition of checks and open incidents, and names the open incidents of each day', async () => {
       const { mine } = fixture();
       const id = await service({ checkIds: ['shop'] });
       await run({ slot: minutesAgo(5) });

@@ -73,7 +73,7 @@ describe.each(databases)('on %s', (kind) => {
     await eventually(() => server.mails.length === 1);
     const link = `${path}/subscriptions/${tokenIn(server.mails[0])}`;
 
-    // A GET, by a scanner of mails, confirms nothing.
+    // A GET of a mail scanner confirms nothing.
     expect(html(await ask(link)).text).toContain('Confirm the subscription');
     expect(html(await ask(link)).text).toContain('Confirm the subscription');
     expect(html(await ask(`${link}/confirm`, '')).text).toContain('Your subscription');
@@ -132,7 +132,7 @@ describe.each(databases)('on %s', (kind) => {
       await subscribe('ann@example.com'),
       await subscribe('bob@example.com'),
     ];
-    // What differs between any two requests.
+    // Headers that differ between any two requests.
     const volatile = ['date', 'x-request-id', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
     const shown = ({ status, text, headers }: Reply) => ({
       status,

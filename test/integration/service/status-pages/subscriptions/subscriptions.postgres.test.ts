@@ -222,7 +222,7 @@ describe.each(databases)('on %s', (kind) => {
   });
 
   describe('the throttle', () => {
-    it('sends at most three mails a day to a mailbox, and says nothing of it', async () => {
+    it('sends at most three mails a day to a mailbox, and answers the same beyond', async () => {
       const server = await mailServer();
       const replica = replicaOf(service(), server);
       replica.start();
@@ -377,7 +377,7 @@ describe.each(databases)('on %s', (kind) => {
       await first.stop();
       await openIncident(service(), page.serviceIds);
       const fanning = replicaOf(service(), { port: 1 });
-      // Makes the deliveries, and cannot send them.
+      // A process that creates the deliveries and cannot send them.
       fanning.start();
       const { store, clock } = running();
       const open = () =>

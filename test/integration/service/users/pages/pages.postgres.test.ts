@@ -87,7 +87,7 @@ describe.each(databases)('on %s', (kind) => {
       const fields = { email: 'a@example.com', password: PASSWORD };
       expect((await browserOf().submit(`/setup/${token}`, fields)).status).toBe(404);
       expect(await store.query('select id from users')).toEqual([]);
-      // Without an admin key there is no other way in.
+      // Without an admin key there is no other access.
       await store.query('update api_keys set revoked_at = created_at where id = $1', [
         key.apiKey.id,
       ]);
@@ -188,7 +188,7 @@ describe.each(databases)('on %s', (kind) => {
           browserOf().submit('/sign-in', { email: 'first@example.com', password }),
         ),
       );
-      // The password of the one that got the link, and that alone.
+      // Only the password of the request that used the link works.
       expect(signIns.map(({ status }) => status)).toEqual(
         uses.map(({ status }) => (status === 303 ? 303 : 401)),
       );

@@ -32,7 +32,7 @@ function start(): { ends: EchoEnd[]; cancel: () => void } {
   return { ends, cancel };
 }
 
-/** What the target would answer to the last request. */
+/** The target's reply to the last request. */
 function replyToLast(changes: Partial<ReceivedReply> = {}): ReceivedReply {
   const { sequence, data } = transport.sent.at(-1) ?? { sequence: 0, data: Buffer.alloc(0) };
   return { sequence, data, source: TARGET.bytes, ttl: 61, waitedMs: null, ...changes };

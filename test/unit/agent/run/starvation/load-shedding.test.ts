@@ -16,7 +16,7 @@ function setUp() {
     sinceMs: (mark: { readonly runDelayMs: number }) => seen.starvedMs - mark.runDelayMs,
   };
   const shedding = new LoadShedding({ clock, log, meter, readAccount: () => seen.account });
-  /** A window in which the agent was kept from its work for this share. */
+  /** A window in which the agent was starved for this share of the time. */
   const pass = async (share: number): Promise<void> => {
     seen.starvedMs += share * 5000;
     await clock.advance(5000);

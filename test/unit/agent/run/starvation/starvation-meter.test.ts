@@ -141,7 +141,7 @@ it('counts work of the agent as uncertain if it filled half of the time between 
     sockets: null,
     loopIdleMs: () => idleMs,
   });
-  /** 20 ms, which is from one look to the next. */
+  /** The 20 ms from one reading to the next, `busyMs` of them at work. */
   const pass = async (busyMs: number): Promise<void> => {
     idleMs += 20 - busyMs;
     await clock.advance(20);
@@ -149,7 +149,7 @@ it('counts work of the agent as uncertain if it filled half of the time between 
   const attempt = meter.begin();
   for (const busyMs of [9, 20, 0, 15, 5, 9]) await pass(busyMs);
   expect(attempt.uncertainMs).toBe(20 + 15);
-  // It is no reason to leave anything out: the agent did what it is for.
+  // Its own work is no reason for the agent to skip runs.
   expect(attempt.starvedMs).toBe(0);
   await clock.advance(12);
   expect(attempt.uncertainMs).toBe(20 + 15 + 12);

@@ -26,7 +26,7 @@ const CUT_SHORT = {
 };
 const THRESHOLDS = { degradedResponseTime: 100, maxResponseTime: 1000 };
 
-/** An answer with this status after so long; `more` of it as the test says. */
+/** An answer with this status and response time. `more` replaces other fields. */
 function answered(responseTimeMs: number, status: number, more: Partial<Probed> = {}): Probed {
   const timesEarlier = (byMs: number) => responseTimeEarlier(responseTimeMs, byMs);
   return {

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { type Permit, RunPermits } from '../../../../../src/agent/scheduler/permits/permits.ts';
 import { settle } from '../../../../support/fake-clock.ts';
 
-/** A run under way, which the test takes on by hand. */
+/** A run in progress, which the test advances. */
 interface Hand {
   readonly ended: Promise<void>;
   /** What it did, in order. */
   readonly story: readonly string[];
   waits(): void;
-  /** Ends its attempt; a next one, or the run's end, follows. */
+  /** Ends its attempt. The next attempt or the end of the run follows. */
   endAttempt(next: 'again' | 'done'): void;
 }
 
@@ -67,7 +67,7 @@ describe('RunPermits', () => {
     for (const run of [second, first, third]) run.waits();
     await settle();
     expect([places.running, places.waiting, places.isWaitingFull]).toEqual([2, 1, true]);
-    // It leaves the line, as its attempt ends before there was room.
+    // It leaves the queue, because its attempt ends before a place among the waiting is free.
     first.endAttempt('done');
     await first.ended;
     expect([places.running, places.waiting]).toEqual([1, 1]);

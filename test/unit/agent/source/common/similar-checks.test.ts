@@ -4,7 +4,7 @@ import { SimilarCheckParser } from '../../../../../src/agent/source/common/simil
 import { checkBodySchema } from '../../../../../src/model/check/check.ts';
 import type { RunnableCheckType } from '../../../../../src/model/enums.ts';
 
-/** Few values, so that many checks are alike, and some of them wrong. */
+/** Few values, so that many checks are alike and some are invalid. */
 const one = fc.constantFrom.bind(fc);
 const url = one('http://a/', 'https://b.example/x?y=1', 'ftp://c/', '', 7);
 const hostname = one('a', 'b.example', '127.0.0.1', 'a b', null);
@@ -61,7 +61,7 @@ describe('similar checks', () => {
           const isSound = data !== undefined && JSON.stringify(given).indexOf('"("') === -1;
           const alone = isSound ? { ...data, id: `check-${index}` } : null;
           expect(read).toEqual(alone);
-          // What is compared and hashed is their JSON, so the fields come in the same order.
+          // Compares JSON, because fingerprints hash it: the order of the fields counts.
           expect(JSON.stringify(read)).toBe(JSON.stringify(alone));
         }
       }),
@@ -106,7 +106,7 @@ describe('similar checks', () => {
     }
     expect(alike.parse('wrong', given, checkType)).toBeNull();
     expect(checkBodySchema.safeParse(given).success).toBe(false);
-    // Nothing of the wrong one goes into the next.
+    // The next check gets nothing of the invalid one.
     const next = alike.parse('next', { ...sound, name: 'B' }, checkType);
     expect(next).toEqual({ ...checkBodySchema.parse(sound), id: 'next', name: 'B' });
   });

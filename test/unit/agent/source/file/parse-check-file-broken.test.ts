@@ -20,7 +20,7 @@ const VALID = [
   JSON.stringify({ defaults: { frequency: 1, request: { ipFamily: 'IPv4' } }, checks: [CHECK] }),
 ];
 
-/** What breaks YAML, JSON, JavaScript's objects and terminals, in that order. */
+/** Texts that break YAML, JSON, JavaScript's objects and terminals, in that order. */
 const FRAGMENTS = [
   ...[
     '\n',

@@ -126,7 +126,7 @@ describe('the text of a check file', () => {
   it.each([
     ['lists', '['.repeat(30_000)],
     ['mappings', Array.from({ length: 2000 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('')],
-    // Where the parser was stopped by the end of the stack alone, this ended the process.
+    // Once ended the process, when only a stack overflow stopped the parser.
     ['keys', '? '.repeat(30_000)],
     ['block lists', '- '.repeat(30_000)],
     ['closed lists', `a: ${'['.repeat(60)}${']'.repeat(60)}`],

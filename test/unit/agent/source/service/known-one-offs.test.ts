@@ -51,7 +51,7 @@ it('forgets the run that finished first once it knows ten thousand, and starts i
   expect(oneOffs.toAcknowledge).toEqual(['run-0', 'run-1']);
 
   expect(passedOn(MAX_KNOWN)).toEqual([`run-${MAX_KNOWN}`]);
-  // The service has taken back what is so old: there is nothing to report to it.
+  // The service has withdrawn a run that old: nothing is reported to it.
   expect(oneOffs.toAcknowledge).toEqual(['run-1']);
   expect(passedOn(1, MAX_KNOWN)).toEqual([]);
   expect(passedOn(0)).toEqual(['run-0']);

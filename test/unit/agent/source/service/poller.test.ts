@@ -30,7 +30,7 @@ interface Page {
   readonly bytes?: number;
 }
 
-/** A set, then a change of it in more pages than are taken, then the change in one page. */
+/** All checks, then a change in more pages than are accepted, then the change in one page. */
 function answerTo(poll: number): Partial<PollResponse> {
   if (poll === 1) return { full: true, upsert: [assignment('a')] };
   const isPage = poll <= 1 + MAX_PAGES;
@@ -39,7 +39,7 @@ function answerTo(poll: number): Partial<PollResponse> {
     : { revision: 2, upsert: [assignment('b')] };
 }
 
-/** A source whose polls are answered one after the other by the script, from 1 on. */
+/** A source whose polls get the scripted answers in order, numbered from 1. */
 async function startSource(
   answerOfPoll: (poll: number) => Page,
   onRun: (checkId: string) => void = () => {},
@@ -128,7 +128,7 @@ it('rejects an answer of more than 1000 pages, and continues with its checks', a
   await stop();
 });
 
-/** Most of a page that is as long as one may be. */
+/** Most of a page of the maximum size. */
 const PAGE_BYTES = 16 * 1024 * 1024;
 const FITTING_PAGES = 16;
 
@@ -149,7 +149,7 @@ it('accepts 256 MiB of checks, rejects the others by name, and continues (trust 
       answer: { full: true, upsert: [assignment('x'), long, assignment('y')], revision: 5 },
       bytes: PAGE_BYTES,
     },
-    // A check was deleted, and then there is room for all.
+    // After a check was deleted, all others fit.
     [FITTING_PAGES + 2]: { answer: { revision: 6, remove: ['check-1'] } },
     [FITTING_PAGES + 3]: { answer: { revision: 6, full: true, upsert: [assignment('x'), long] } },
     [FITTING_PAGES + 4]: { answer: { revision: 7, remove: ['x'] } },
@@ -175,7 +175,7 @@ it('accepts 256 MiB of checks, rejects the others by name, and continues (trust 
   };
   expect(await next(FITTING_PAGES + 1)).toMatchObject({ revision: 5, refused: [refusal] });
   expect(sets.at(0)?.slice(-3)).toEqual(['last-that-fits', 'x', 'y']);
-  // All is asked for anew, as the service says no more of what was left out.
+  // Requests all checks again, because the service does not send the rejected ones again.
   expect(await next(FITTING_PAGES + 2)).toMatchObject({ revision: 0, page: null });
   expect(sets.at(1)).not.toContain('check-1');
   expect(await next(FITTING_PAGES + 3)).toMatchObject({ revision: 6, refused: [] });
@@ -187,7 +187,7 @@ it('accepts 256 MiB of checks, rejects the others by name, and continues (trust 
 
 it('ignores changes before it has all checks, so that restarts add none (trust model SN18)', async () => {
   const fixture = await startSource((poll) => {
-    // A service that does not know the agent's share yet says that nothing changed.
+    // A service that does not know the agent's share yet answers that nothing changed.
     if (poll === 1) return { answer: { revision: 0 } };
     if (poll === 2) return { answer: { revision: 3, nextPage: 'more' } };
     if (poll === 3) return { answer: { revision: 3, upsert: [HALF_SENT] } };

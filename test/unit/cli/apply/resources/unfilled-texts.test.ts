@@ -7,16 +7,16 @@ import {
 } from '../../../../../src/cli/apply/resources/unfilled-texts.ts';
 import { MASK } from '../../../../../src/model/credentials/mask.ts';
 
-describe('a config with names that have no values', () => {
+describe('a config with placeholders that have no values', () => {
   it.each([
     ['{{KEY}}', 'k-1'],
     ['https://a.example/{{PATH}}', 'https://a.example/T1/B2'],
     ['https://a.example/{{TEAM}}/hooks/{{PATH}}?v=1', 'https://a.example/T1/hooks/B2?v=1'],
     ['Bearer {{{A}}}{{B}}', 'Bearer '],
-    // What the service hides from the key.
+    // A value that the service does not show to this key.
     ['{{KEY}}', UNKNOWN_SECRET],
     ['https://a.example/{{PATH}}', `https://a.example/${MASK}`],
-  ])('counts %s as what some values make of it: %s', (given, known) => {
+  ])('treats %s as equal to the stored %s, which some values would give', (given, known) => {
     const config = { url: given, headers: [{ key: 'a', value: given }], template: given };
     const before = { url: known, headers: [{ key: 'a', value: known }], template: 'x' };
     expect(withKnownTexts(before, config)).toEqual({ ...before, template: given });
@@ -30,7 +30,7 @@ describe('a config with names that have no values', () => {
     ['https://b.example/{{PATH}}', `https://a.example/${MASK}`],
     ['no names', 'other'],
     ['{{KEY}}', null],
-  ])('compares what %s has besides its names: %s differs', (given, known) => {
+  ])('compares the text around the placeholders of %s: the stored %s differs', (given, known) => {
     expect(withKnownTexts({ url: known }, { url: given })).toEqual({ url: given });
   });
 

@@ -40,7 +40,7 @@ describe('modules of blackbox_exporter with the jobs of Prometheus', () => {
     expect(text + lines.join('\n')).not.toContain('s3cret');
   });
 
-  it('say at each check where it comes from', () => {
+  it('have a comment at each check that says where it comes from', () => {
     const { text } = importedSources(...FILES);
     expect(text).toContain('# prometheus.yml:16 scrape_configs[1].static_configs[0].targets[0]\n');
   });
@@ -339,7 +339,7 @@ describe('modules with settings that are seldom used', () => {
     });
   });
 
-  it('make no check of a conversation that repeats what it heard', () => {
+  it('make no check of a conversation that sends back what it received', () => {
     const { request, lines } = probeOf(
       `{ prober: tcp, tcp: { query_response: [{ expect: "PING (.+)", send: "PONG \${1}" }] } }`,
       'irc.example:6667',

@@ -59,7 +59,7 @@ describe('a url with templates', () => {
 });
 
 it('a url that is too long is refused only for its length, without further validation', () => {
-  // Neither half is a URL, which a look at the whole would show, too.
+  // Neither half is a URL: validation of the whole would report that, too.
   const { error } = urlSchema.safeParse('{{A}}:'.repeat(500) + 'ftp://'.repeat(500));
   expect(error?.issues.map(({ code }) => code)).toEqual(['too_big']);
 });

@@ -10,12 +10,12 @@ const GIB = 2 ** 30;
 
 describe('a disk', () => {
   it.each([
-    // A small one: its share decides.
+    // A small disk: the share that is free decides.
     [20, 1.9, 'bad'],
     [20, 2, 'near'],
     [20, 2.9, 'near'],
     [20, 3, null],
-    // A large one: 10 GiB are enough for long.
+    // A large disk: 10 GiB are enough for a long time.
     [2000, 9.9, 'bad'],
     [2000, 10, 'near'],
     [2000, 15, null],
@@ -23,7 +23,7 @@ describe('a disk', () => {
     expect(diskLevel({ sizeBytes: size * GIB, freeBytes: free * GIB })).toBe(level);
   });
 
-  it('that does not answer is not known, and not asked again until it has', async () => {
+  it('that does not answer has an unknown level, and is not asked again until it answers', async () => {
     const clock = new FakeClock();
     let answer: (space: DiskSpace) => void = () => {};
     const asked = new Promise<DiskSpace>((resolve) => {

@@ -58,12 +58,12 @@ function failing(
 }
 
 describe('what is wrong with a check now', () => {
-  it('is nothing while it passes, and before its first run', () => {
+  it('is null while the check passes, and before its first run', () => {
     expect(currentProblemOf(SUBJECT, NOW)).toBeNull();
     expect(currentProblemOf({ ...SUBJECT, record: RECORD }, NOW)).toBeNull();
   });
 
-  it('is named with its beginning, and that it gave an alert', () => {
+  it('has its condition, its start and that an alert was sent', () => {
     expect(currentProblemOf(failing({ notified: 'failing' }), NOW)).toEqual({
       condition: 'failing',
       sinceMs: 60_000,
@@ -92,7 +92,7 @@ describe('what is wrong with a check now', () => {
     ],
     [failing({ heldAtMs: 1 }), NOW, 'Its alert waits for the checks that it depends on.'],
     [failing({}, {}, { flapping: { alertsMs: [], started } }), NOW, /^It flaps/],
-  ])('has given no alert for a reason that people read: %#', (subject, now, reason) => {
+  ])('has the reason why no alert was sent, as people read it (%#)', (subject, now, reason) => {
     const problem = currentProblemOf(subject, now);
     expect(problem?.isAlerted).toBe(false);
     expect(problem?.reason).toMatch(reason);

@@ -11,15 +11,15 @@ const KEYS: readonly [Buffer, ...Buffer[]] = [
   ...Array.from({ length: 9 }, () => randomBytes(KEY_BYTES)),
 ];
 
-it('the name of a replica says which keys it has, as far as PostgreSQL keeps it, and no key', () => {
+it('the name of a replica identifies its keys, as far as PostgreSQL stores it, and contains no key', () => {
   const { keyNames } = createSecretBox(KEYS);
   const name = replicaName(keyNames);
   expect(Buffer.byteLength(name)).toBeLessThanOrEqual(63);
   expect(keyNames.map((key) => readsKey(name, key))).toEqual(keyNames.map((_, i) => i < 6));
-  // One of the previous release has the key, and does not know all that is encrypted by it.
+  // A replica of the previous release has the key, but cannot read everything encrypted with it.
   const before = name.replace('vedette/3', 'vedette/2');
   expect(keyNames.some((key) => readsKey(before, key))).toBe(false);
-  // A later one reads what this one stores, or a rolling upgrade would store credentials unencrypted.
+  // A later release reads what this one stores: an upgrade must not store credentials in plaintext.
   const later = name.replace('vedette/3', 'vedette/10');
   expect(keyNames.filter((key) => readsKey(later, key))).toHaveLength(6);
   for (const key of KEYS) expect(name).not.toContain(key.toString('hex').slice(0, 8));

@@ -36,7 +36,7 @@ describe('the name of every operation', () => {
 });
 
 describe('the schema of every JSON body', () => {
-  /** What is neither a component nor a list of one. */
+  /** Whether a schema is neither a component nor a list of a component. */
   const isInline = ({ $ref, items, anyOf = [] }: JsonSchema): boolean => {
     const [only, ...others] = anyOf.filter(({ type }) => type !== 'null');
     if (only !== undefined && others.length === 0) return isInline(only);
@@ -50,7 +50,7 @@ describe('the schema of every JSON body', () => {
         (schema) => schema !== undefined && isInline(schema),
       ),
     );
-    // Any fields of any type of check.
+    // Their bodies have any fields of any type of check.
     const any = ['PUT /v1/checks/{id}', 'PATCH /v1/checks/{id}'];
     expect(inline, 'name it by meta({ title }) of its zod schema').toEqual(any);
   });
@@ -150,7 +150,7 @@ describe('the document', () => {
       return method === 'GET' && name !== undefined ? [name] : [];
     });
     expect(paths).toContain('heartbeats');
-    // What has no GET hides no check: `/v1/checks/bulk` is one.
+    // A path without GET, such as `/v1/checks/bulk`, hides no check.
     expect(paths.filter((name) => !RESERVED_CHECK_IDS.includes(name))).toEqual([]);
     const ofAny = operations.filter(({ path }) => path === '/v1/checks/{id}');
     expect(ofAny.map(({ method }) => method).sort()).toEqual(['DELETE', 'GET', 'PATCH', 'PUT']);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NEW_NAMES } from '../../../../../src/service/http/resources/deprecated-names.ts';
 import { serviceDocument } from '../../../../support/openapi/service-document.ts';
 
-/** Fields whose values are days or instants, by their one name. */
+/** The meaning of each field whose value is a day or an instant. */
 const TIMES: Readonly<Record<string, string>> = {
   alertedAt: 'when an alert was given',
   at: 'when an event, error or change happened',
@@ -48,7 +48,7 @@ const TIMES: Readonly<Record<string, string>> = {
 };
 /** The only names of the API with an underscore. */
 const SNAKE_CASE = ['created_at', 'updated_at'];
-/** Names of DNS responses: others than the fields that differ from them in case only. */
+/** Names of DNS responses. Other fields may have the same names in lower case. */
 const OF_DNS = ['Answer', 'Status', 'TTL'];
 
 interface Field {

@@ -145,7 +145,7 @@ describe('an unknown field', () => {
     expect(problems(body)).toEqual([problem]);
   });
 
-  it('gets no search for the nearest one after those that a response shows', () => {
+  it('gets no suggestion beyond the problems that a response shows', () => {
     const found = problems(
       Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`name${n}`, 1])),
     );
@@ -154,7 +154,7 @@ describe('an unknown field', () => {
   });
 });
 
-describe('problems without end', () => {
+describe('very many problems', () => {
   const manyKeys = Object.fromEntries(
     Array.from({ length: 3 * MAX_FOUND_PROBLEMS }, (_, n) => [`k${n}`, '\0']),
   );
@@ -163,7 +163,7 @@ describe('problems without end', () => {
     const parsed = parseBody(z.strictObject({ name: z.string() }), { name: 'x', ...manyKeys });
     const problems = parsed.ok ? [] : parsed.problems;
     expect(problems[0]).toEqual({ path: 'body.k0', message: 'is not a known field' });
-    // As many again of texts that cannot be stored.
+    // The other half are texts that cannot be stored.
     expect(problems).toHaveLength(2 * MAX_FOUND_PROBLEMS);
   });
 
@@ -174,7 +174,7 @@ describe('problems without end', () => {
     expect(parsed.ok ? [] : parsed.problems).toHaveLength(MAX_FOUND_PROBLEMS);
   });
 
-  it('are put into words up to a bound, however many the schema finds', () => {
+  it('get messages up to a bound, however many the schema finds', () => {
     let worded = 0;
     const error = (): string => {
       worded += 1;

@@ -22,7 +22,7 @@ import {
   withoutAnswer,
 } from '../../../../support/samples/root-cause-cases.ts';
 
-/** Held to the form of the API, and to be the same each time. */
+/** Checks that the analysis has the form of the API and is the same each time. */
 function analyse(file: AnalysisInput): Analysis {
   const analysis = analyseByRules(file);
   expect(analysisSchema.parse(analysis)).toEqual(analysis);

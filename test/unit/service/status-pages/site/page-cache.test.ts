@@ -72,7 +72,7 @@ async function requested(base: string = SERVICE): Promise<RequestedPage> {
   return { accountId: MINE, page: found.page, base, path: '/status/acme' };
 }
 
-/** Something changed, and may be read again. */
+/** Announces a change, and waits until the page may be read again. */
 async function change(): Promise<void> {
   pages.invalidate(MINE);
   await clock.advance(1_000);
@@ -185,7 +185,7 @@ describe('a page', () => {
 });
 
 describe('documents', () => {
-  /** Makes a document of the page, unless it is kept; returns how often that was so far. */
+  /** Gets a document of the page. Returns how many documents were made so far. */
   let made = 0;
   beforeEach(() => {
     made = 0;
@@ -225,7 +225,7 @@ describe('documents', () => {
     for (const n of [0, 1, 2, 3]) await openAt(host(n));
     expect(made).toBe(4);
     for (const n of [3, 1, 0]) expect(await openAt(host(n))).toBe(4);
-    // Displaces the one that was asked for longest ago.
+    // Evicts the document of the least recently used address.
     expect(pages.addresses.displaces('id of acme', host(4))).toBe(true);
     expect(await openAt(host(4))).toBe(5);
     for (const n of [0, 1, 3, 4]) {

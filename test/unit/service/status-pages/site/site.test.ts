@@ -37,7 +37,7 @@ it('the site of status pages trusts what it knows only while the database announ
   onLost?.();
   expect(lookedUp()).toBe(false);
   onGap?.();
-  // What was known before the gap may have changed.
+  // Everything that was cached before the gap may have changed.
   expect(pages.isKnownUnreadable('acme')).toBe(false);
   expect(lookedUp()).toBe(true);
   stop.abort();

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { StaleWhileRevalidate } from '../../../../../src/service/status-pages/site/stale-while-revalidate.ts';
 import { FakeClock } from '../../../../support/fake-clock.ts';
 
-/** A value that counts its readings. Reading fails, or does not end, as `how` says. */
+/** A value that counts its readings. `how` says whether a reading fails or does not end. */
 function counted() {
   const clock = new FakeClock();
   const state = {
@@ -154,7 +154,7 @@ describe('while it cannot be read', () => {
     const first = value.get();
     await clock.advance(1_000);
     expect(await first).toEqual({ value: 1, staleMs: 6_000 });
-    // Those that come later do not wait at all.
+    // Later requests do not wait at all.
     expect(await value.get()).toEqual({ value: 1, staleMs: 6_000 });
     state.end();
   });

@@ -11,7 +11,7 @@ const NO_SQL: Sql = {
   },
 };
 
-it('has the days of the instant of the page, although the next day begins while they are counted', async () => {
+it('has the days up to the instant of the page, although the next day begins during the query', async () => {
   const clock = new FakeClock(MIDNIGHT_MS - 1);
   const histories = createHistories({
     clock,
@@ -42,7 +42,7 @@ it('has the days of the instant of the page, although the next day begins while 
   const rule = { failureRule: 'ANY', failureLocations: null } as const;
   const services = [{ id: 'service', rule, checks: [check], windows: [], incidents: [] }];
   const query = { accountId: 'mine', pageId: 'page', services, windowsVersion: '' };
-  // All days, then the current one beside those that are remembered.
+  // Reads all days, then the current day beside the cached ones.
   for (const nowMs of [MIDNIGHT_MS - 1, MIDNIGHT_MS - 1]) {
     const found = await histories.read(NO_SQL, { ...query, nowMs });
     const days = found.get('service')?.days ?? [];
@@ -52,11 +52,11 @@ it('has the days of the instant of the page, although the next day begins while 
   }
 });
 
-it('says of a day for how long its worst check failed, was degraded and did not run, at most all day', async () => {
+it('has for a day how long its worst check failed, was degraded and did not run, at most all day', async () => {
   const counts = new Map([
     ['minutely', { runs: 1_400, failures: 60, degraded: 12, missed: 40 }],
     ['hourly', { runs: 24, failures: 1, degraded: 3, missed: 0 }],
-    // Its period was shorter when it ran.
+    // This check had a shorter period at that time.
     ['slower', { runs: 600, failures: 0, degraded: 0, missed: 600 }],
   ]);
   const histories = createHistories({

@@ -127,7 +127,7 @@ describe('a message to a subscriber', () => {
     ['phish.7z and evil.1-test', 'phish 7z and evil 1-test'],
     ['Go to 203.0.113.7 now', 'Go to 203 0 113 7 now'],
     ['x'.repeat(255), `${'x'.repeat(60)}…`],
-  ])('to somebody who has not confirmed names the page %j as %j', (name, shown) => {
+  ])('to an unconfirmed subscriber shows the page name %j as %j', (name, shown) => {
     const page = { name, base: 'https://a.test', token: 't' };
     expect(confirmationMail(page).subject).toBe(`Confirm your subscription to ${shown}`);
     expect(alreadySubscribedMail(page).subject).toBe(`You are subscribed to ${shown}`);

@@ -12,7 +12,7 @@ describe('a deletion', () => {
     );
   });
 
-  it('has failed if something between the page and the service answers 404', async () => {
+  it('has failed if a proxy between the page and the service answers 404', async () => {
     const error = errorOf(new Response(null, { status: 404 }), null);
     await expect(ensureDeleted(Promise.reject(error))).rejects.toBe(error);
   });

@@ -25,7 +25,7 @@ function useRecipients(checkId: string): Query<Found> {
       concerns: ({ kind, resourceId }) =>
         !kind.startsWith('check.') ||
         resourceId === checkId ||
-        // Who else fails is only of interest where alerts wait for it.
+        // Other checks matter only if alerts wait for them, or theirs for this check.
         (kind === 'check.status_changed' && isRelated(query.data.value)),
     },
   );

@@ -3,7 +3,7 @@ import { TimeText } from '../../../parts/time-text.tsx';
 import { detailOf, type Result } from '../model.ts';
 import type { Fact } from '../panel.tsx';
 
-/** What is known of a run, besides its phases. */
+/** The facts about a run, without its phases. */
 export function factsOf(result: Result): readonly (Fact | null)[] {
   const {
     apiCheckResult: http,

@@ -83,7 +83,7 @@ function systemWith(setup: Setup) {
   };
 }
 
-/** What the servers were asked, in order: `name type`. */
+/** The questions to the servers, in order: `name type`. */
 function asked(index = 0): readonly string[] {
   return (responders[index]?.asked ?? []).map(({ name, type }) => `${name} ${type}`);
 }
@@ -127,7 +127,7 @@ describe('without asking anybody', () => {
     expect(failure(await resolve('::1', 4))).toContain('DNS_NO_ADDRESS');
   });
 
-  it('a name that nobody could ask for does not exist', async () => {
+  it('a name that no query can contain does not exist', async () => {
     expect(failure(await systemWith({}).resolve('a..b'))).toBe(
       'DNS_NXDOMAIN: a..b is not a valid host name',
     );

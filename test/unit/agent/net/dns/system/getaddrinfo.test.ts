@@ -89,7 +89,7 @@ it.each([
   ['resolve', 'www.example.com.', true],
   ['ldap', 'www.example.com.', true],
   ['sss', 'www.example.com.', true],
-])('source %s and name %s: worth asking is %s', (source, name, expected) => {
+])('with the source %s and the name %s, asking is worthwhile: %s', (source, name, expected) => {
   expect(mayKnow({ name: source, returnOn: new Set() }, name, false)).toBe(expected);
 });
 

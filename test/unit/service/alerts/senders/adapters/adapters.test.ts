@@ -180,7 +180,7 @@ describe('a message to', () => {
     const [[begin], [end]] = [alertsOf(NOTICE), alertsOf(END)];
     expect(begin?.labels).toEqual(end?.labels);
     expect(Date.parse(String(begin?.endsAt))).toBeGreaterThan(AT_MS);
-    // Before its time: the clock of the Alertmanager may be behind.
+    // Earlier than the recovery: the clock of the Alertmanager may be behind.
     expect(Date.parse(String(end?.endsAt))).toBe(AT_MS - 10_000);
     expect(end).not.toHaveProperty('startsAt');
   });
@@ -275,10 +275,10 @@ describe('a message to', () => {
     expect(alertsOf(repeated)).toHaveLength(1);
   });
 
-  it('Alertmanager ends the alert that it was sent, whatever the check is called now', () => {
+  it('Alertmanager gets the end of the alert under its previous labels after the check was renamed', () => {
     const previousNotice: AlertNotice = { ...NOTICE, alertType: 'ALERT_FAILURE' };
     const check = { ...NOTICE.check, name: 'Renamed', tags: [] };
-    // The channel does not want to know what is degraded, and the check was that last.
+    // The channel is not notified of degraded checks, and the check was degraded last.
     const end = alertsOf({ ...END, alertType: 'ALERT_DEGRADED_RECOVERY', check, previousNotice });
     expect(end.map(({ labels }) => labels)).toEqual([alertsOf(NOTICE)[0]?.labels]);
     const again = alertsOf({ ...NOTICE, check, error: 'Other', reminder: 1, previousNotice });

@@ -26,7 +26,7 @@ const PATHS = new Set(
 );
 
 describe('the fields of the form of a check', () => {
-  it('are all fields of the document of the API but those that are left to YAML', () => {
+  it('are all fields of the OpenAPI document except those that only YAML has', () => {
     expect(PATHS.size).toBeGreaterThan(50);
     const named = [...Object.keys(LABELS), ...Object.keys(LEFT_TO_YAML)];
     expect(
@@ -39,12 +39,12 @@ describe('the fields of the form of a check', () => {
     ).toEqual([]);
   });
 
-  it('are either shown or left to YAML', () => {
+  it('are either in the form or only in YAML', () => {
     const both = Object.keys(LABELS).filter((path) => LEFT_TO_YAML[path] !== undefined);
     expect(both).toEqual([]);
   });
 
-  it('have a unit if they are numbers but counts and ids', () => {
+  it('have a unit if they are numbers, except counts and ids', () => {
     const without = RUNNABLE_CHECK_TYPES.flatMap((type) =>
       Object.entries(fieldsOf(type))
         .filter(([path, { kind }]) => /number|integer/.test(kind) && LABELS[path] !== undefined)

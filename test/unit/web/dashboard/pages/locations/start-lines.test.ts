@@ -35,7 +35,7 @@ describe('the lines that start an agent', () => {
     expect(key).toMatch(new RegExp(`^export (API_KEY|LOCATION_KEY)=${KEY}$`));
     const variable = START_TEXTS[start].keyVariable;
     expect(key).toContain(variable);
-    // Node and Docker pass the environment on by name.
+    // Docker passes variables of the environment on by name.
     if (start !== 'node')
       expect(rest.join('\n')).toMatch(new RegExp(`\\$${variable}|-e ${variable}`));
     expect(spawnSync('sh', ['-n'], { input: rest.join('\n') }).status).toBe(0);

@@ -76,7 +76,7 @@ describe('the data of the report page', () => {
     expect(data.rows.value).toHaveLength(1);
   });
 
-  it('take no report of the minute for a filter that is changed at once', async () => {
+  it('do not count against the limit for a filter that is changed at once', async () => {
     const { data, queries } = reading(part(0, 1, 1));
     const end = data.start(1_000);
     await vi.advanceTimersByTimeAsync(999);
