@@ -16,7 +16,7 @@ export interface AgentFacts {
   readonly running: number;
   readonly queued: number;
   readonly refused: KnownAgent['refused'];
-  /** The last complete answer's, whose checks are on the agent's disk; 0 before the first. */
+  /** The agent has saved its checks up to this revision of its location; 0 before the first answer. */
   readonly revision: number;
   readonly leaseMs: number;
   /** null if the agent does not report it. */
