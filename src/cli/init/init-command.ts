@@ -59,7 +59,9 @@ export async function initCommand(
   const text = firstFileText({ file, target, everyMinutes: Number(every), email, schema });
   const { force } = options;
   await writeNewFile(file, text, { force, another: ANOTHER, code: 'INIT_NOT_WRITTEN' });
-  stdout.write(`${terminalSafe(doneText(file, { target, every, email }))}\n${nextText(file, terminal)}`);
+  stdout.write(
+    `${terminalSafe(doneText(file, { target, every, email }))}\n${nextText(file, terminal)}`,
+  );
   return EXIT.ok;
 }
 

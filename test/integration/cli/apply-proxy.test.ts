@@ -55,7 +55,7 @@ it('names the proxy that refuses the tunnel, and never its credentials', async (
   }
 });
 
-it("does not take a 403 of a proxy for a refusal of the key", async () => {
+it('does not take a 403 of a proxy for a refusal of the key', async () => {
   const proxy = await rawServer(answering(response('403 Filtered', '<h1>no</h1>')));
   const env = { SERVICE_URL: 'http://service.test', HTTP_PROXY: proxy.url() };
   const { kind, message } = await refusalOf(clientOf(env));

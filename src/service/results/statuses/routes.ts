@@ -94,9 +94,7 @@ const status = z.strictObject({
     .nullable()
     .describe('The error of the last run that failed; null if none failed.'),
   sslDaysRemaining: z.number().nullable().describe('As of the last run that saw a certificate.'),
-  heartbeat: heartbeatOfStatusSchema
-    .nullable()
-    .describe('null for checks of other types.'),
+  heartbeat: heartbeatOfStatusSchema.nullable().describe('null for checks of other types.'),
   cells: z
     .strictObject({
       from: z.iso.datetime().describe('When the first cell begins.'),
