@@ -66,7 +66,7 @@ export async function migrateCommand(
       terminal.stdout.write(`stopped: ${done}, ${rest}; run the command again to continue\n`);
       return interruption.exitCode ?? EXIT.interrupted;
     }
-    terminal.stdout.write(`${applied.length === 0 ? 'nothing to do' : done}\n`);
+    terminal.stdout.write(`${applied.length === 0 ? 'the database has all migrations' : done}\n`);
     // An interruption when nothing was left has no effect; a fault sets the exit code.
     return interruption.exitCode === EXIT.internal ? EXIT.internal : EXIT.ok;
   } finally {

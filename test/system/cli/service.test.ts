@@ -74,7 +74,7 @@ describe('vedette service', () => {
     expect(await migrated()).toBe(0);
     whileItConnects(() => signals.emit('uncaughtException', new Error('a bug')));
     expect(await migrated()).toBe(70);
-    expect(stdout()).toBe('nothing to do\nnothing to do\n');
+    expect(stdout()).toBe('the database has all migrations\nthe database has all migrations\n');
     expect(stderr()).toContain('a bug');
   });
 
