@@ -57,7 +57,7 @@ const common = {
     .default([])
     .describe('The checks that the channel is notified of.'),
   titleTemplate: templateField(
-    'The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.',
+    'The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.',
   ),
   textTemplate: templateField(
     'The text below the first line: a template of the same kind; null for the default.',

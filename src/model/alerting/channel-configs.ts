@@ -73,7 +73,7 @@ export const webhookConfig = z.strictObject({
     .default('POST')
     .describe('The HTTP method. GET and HEAD requests have no body.'),
   template: templateField(
-    'The body as a Handlebars template with the variables of notices; null sends all variables as a JSON object. The helpers are if, unless, each, eq and json; at most 200 tags.',
+    'The body as a Handlebars template with the variables of notifications; null sends all variables as a JSON object. The helpers are if, unless, each, eq and json; at most 200 tags.',
   ),
   headers: z
     .array(header)

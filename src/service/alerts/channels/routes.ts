@@ -73,7 +73,7 @@ const response = z.discriminatedUnion('type', [
     ...added,
     config: webhook
       .omit({ webhookSecret: true })
-      .extend({ hasWebhookSecret: z.boolean().describe('Whether notices are signed.') })
+      .extend({ hasWebhookSecret: z.boolean().describe('Whether notifications are signed.') })
       .describe(webhook.description ?? ''),
   }),
   ALERT_CHANNEL_SHAPES.SLACK.extend(added),
@@ -187,11 +187,11 @@ export function alertChannelsRoutes({
     app.post(
       `${PATH}/:id/test`,
       {
-        config: { ...WRITE, audit: { none: 'a sample notice changes nothing' } },
+        config: { ...WRITE, audit: { none: 'a sample notification changes nothing' } },
         schema: {
           tags: [TAG],
           operationId: 'testAlertChannel',
-          summary: 'Send a test notice once and return the outcome',
+          summary: 'Send a test notification once and return the outcome',
           params: z.object({ id: channelId }),
           response: { 200: testResponse.describe('Whether the receiver accepted it.') },
         },

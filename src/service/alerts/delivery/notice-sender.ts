@@ -77,7 +77,9 @@ export function createNoticeSender(
         return withRemark(outcome, remark);
       } catch (thrown) {
         // A fault in one channel must not stop deliveries to the others.
-        return notSent(`the notice could not be rendered: ${messageOf(thrown)}`, { isFinal: true });
+        return notSent(`the notification could not be rendered: ${messageOf(thrown)}`, {
+          isFinal: true,
+        });
       } finally {
         cancel();
       }

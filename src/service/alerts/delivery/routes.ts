@@ -41,7 +41,7 @@ const response = z
       .string()
       .nullable()
       .describe(
-        'Why the channel is notified, in one sentence; null for notices of earlier releases.',
+        'Why the channel is notified, in one sentence; null for notifications of earlier releases.',
       ),
     location: z
       .string()
@@ -56,7 +56,7 @@ const response = z
         'The problem of monitoring itself, or the one that ended, in one line; null for all others.',
       ),
     alertId: z.string().describe('For checks, the id of the alert in /v1/check-alerts.'),
-    alertType: z.enum(NOTICE_TYPES).describe('What the notice reports.'),
+    alertType: z.enum(NOTICE_TYPES).describe('What the notification reports.'),
     escalatedAfterMinutes: z
       .int()
       .nullable()
@@ -65,14 +65,14 @@ const response = z
       ),
     messageCount: z
       .int()
-      .describe('How many notices the message contains: 1 if it has only this one.'),
+      .describe('How many notifications the message contains: 1 if it has only this one.'),
     waitsFor: z
       .enum(['GROUP', 'DIGEST'])
       .nullable()
       .describe(
         '`GROUP`: it waits for others of the same message (`groupBy`); `DIGEST`: it waits for the digest of degraded checks; null for all others.',
       ),
-    reminder: z.number().describe('0 for the notice itself, then 1, 2, … for its reminders.'),
+    reminder: z.number().describe('0 for the notification itself, then 1, 2, … for its reminders.'),
     state: z
       .enum(STATES)
       .describe(
@@ -144,7 +144,7 @@ export function alertDeliveriesRoutes({
           operationId: 'resendAlertDelivery',
           summary: 'Send a delivery again that was sent or has failed',
           description:
-            'It gets all of its attempts again and keeps its id. The other notices of its message are sent with it. Later deliveries of the check to the channel wait for it.',
+            'It gets all of its attempts again and keeps its id. The other notifications of its message are sent with it. Later deliveries of the check to the channel wait for it.',
           params: params.extend({ deliveryId: uuidParam.describe('The id of the delivery.') }),
           response: { 200: response.describe('The delivery, which waits to be sent.') },
         },
@@ -238,8 +238,8 @@ function reasonOf({
   if (isOfAcknowledgement) return 'It was notified of the alert.';
   if (minutes !== null) return `Nobody acknowledged the alert for ${countText(minutes, 'minute')}.`;
   const end = reportsEnd(alertType) ? ' and was notified of the problem' : '';
-  if (isOfLocation) return `It receives notices of silent locations${end}.`;
-  if (!isOfCheck) return `It receives notices of problems of monitoring itself${end}.`;
+  if (isOfLocation) return `It receives notifications of silent locations${end}.`;
+  if (!isOfCheck) return `It receives notifications of problems of monitoring itself${end}.`;
   if (notifiedBy === null) return null;
   return `${REASONS[notifiedBy]}${notifiedBy === 'ESCALATION' ? '' : end}.`;
 }

@@ -109,7 +109,7 @@ export async function runDeliveryWorker(
       try {
         bundle = await withBundle(store, openable(delivery), delivery);
       } catch (error) {
-        return notSent(`the notices of the message cannot be read: ${messageOf(error)}`);
+        return notSent(`the notifications of the message cannot be read: ${messageOf(error)}`);
       }
       return sendSealed(parts, await withFacts(parts, bundle), cut);
     },

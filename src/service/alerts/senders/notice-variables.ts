@@ -47,18 +47,18 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   },
   {
     name: 'DELIVERY_ID',
-    meaning: 'The id of this notice to this channel: the same when it is sent again.',
+    meaning: 'The id of this notification to this channel: the same when it is sent again.',
     of: ({ deliveryId }) => deliveryId,
   },
   {
     name: 'REMINDER',
-    meaning: '0 for the notice itself, then 1, 2, … for its reminders.',
+    meaning: '0 for the notification itself, then 1, 2, … for its reminders.',
     of: ({ notice }) => notice.reminder,
   },
   {
     name: 'ACKNOWLEDGE_LINK',
     meaning:
-      'The page on which whoever has this link acknowledges the alert; null at a recovery, for certificates, silent locations, problems of monitoring itself and several notices in one message, and without PUBLIC_URL (except under `vedette up`) or ENCRYPTION_KEY.',
+      'The page on which whoever has this link acknowledges the alert; null at a recovery, for certificates, silent locations, problems of monitoring itself and several notifications in one message, and without PUBLIC_URL (except under `vedette up`) or ENCRYPTION_KEY.',
     of: ({ notice }) => notice.acknowledgeLink ?? null,
   },
   {
@@ -153,13 +153,13 @@ export const NOTICE_VARIABLES: readonly NoticeVariable[] = [
   {
     name: 'NOTICE_COUNT',
     meaning:
-      'How many notices the message contains: 1, unless the channel has `groupBy` or `degradedDigestHour`. The variables of the check are then those of the first notice.',
+      'How many notifications the message contains: 1, unless the channel has `groupBy` or `degradedDigestHour`. The variables of the check are then those of the first notification.',
     of: ({ notice }) => notice.bundle?.count ?? 1,
   },
   {
     name: 'NOTICE_LIST',
     meaning:
-      'A list with a line for each notice, at most 20; empty if the message contains only one.',
+      'A list with a line for each notification, at most 20; empty if the message contains only one.',
     of: ({ notice }) => notice.bundle?.lines ?? [],
   },
   {

@@ -1128,7 +1128,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test notice once and return the outcome
+         * Send a test notification once and return the outcome
          * @description Needs the role `write`.
          */
         post: operations["testAlertChannel"];
@@ -1189,7 +1189,7 @@ export interface paths {
         put?: never;
         /**
          * Send a delivery again that was sent or has failed
-         * @description It gets all of its attempts again and keeps its id. The other notices of its message are sent with it. Later deliveries of the check to the channel wait for it.
+         * @description It gets all of its attempts again and keeps its id. The other notifications of its message are sent with it. Later deliveries of the check to the channel wait for it.
          *
          *     Needs the role `write`.
          */
@@ -3367,9 +3367,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -3382,7 +3382,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -3471,7 +3471,7 @@ export interface components {
             checkId: string | null;
             /** @description The name of the check at the time of the alert; null where `checkId` is. */
             checkName: string | null;
-            /** @description Why the channel is notified, in one sentence; null for notices of earlier releases. */
+            /** @description Why the channel is notified, in one sentence; null for notifications of earlier releases. */
             reason: string | null;
             /** @description The slug of the silent location, or of the location of a problem of monitoring itself; else null. */
             location: string | null;
@@ -3480,17 +3480,17 @@ export interface components {
             /** @description For checks, the id of the alert in /v1/check-alerts. */
             alertId: string;
             /**
-             * @description What the notice reports.
+             * @description What the notification reports.
              * @enum {string}
              */
             alertType: "NO_ALERT" | "ALERT_FAILURE" | "ALERT_FAILURE_REMAIN" | "ALERT_FAILURE_DEGRADED" | "ALERT_RECOVERY" | "ALERT_DEGRADED" | "ALERT_DEGRADED_REMAIN" | "ALERT_DEGRADED_FAILURE" | "ALERT_DEGRADED_RECOVERY" | "ALERT_SSL" | "ALERT_ACKNOWLEDGED" | "ALERT_UNACKNOWLEDGED" | "LOCATION_SILENT" | "LOCATION_RECOVERY" | "AGENT_OUTDATED" | "AGENT_CLOCK_OFF" | "SLOTS_MISSED" | "RESULTS_WAITING" | "CHANNEL_FAILING" | "DISK_NEARLY_FULL" | "AGENT_OUTDATED_RECOVERY" | "AGENT_CLOCK_OFF_RECOVERY" | "SLOTS_MISSED_RECOVERY" | "RESULTS_WAITING_RECOVERY" | "CHANNEL_FAILING_RECOVERY" | "DISK_NEARLY_FULL_RECOVERY";
             /** @description For a channel of the escalation step: after how many minutes without acknowledgement it was notified; null for other deliveries. */
             escalatedAfterMinutes: number | null;
-            /** @description How many notices the message contains: 1 if it has only this one. */
+            /** @description How many notifications the message contains: 1 if it has only this one. */
             messageCount: number;
             /** @description `GROUP`: it waits for others of the same message (`groupBy`); `DIGEST`: it waits for the digest of degraded checks; null for all others. */
             waitsFor: ("GROUP" | "DIGEST") | null;
-            /** @description 0 for the notice itself, then 1, 2, … for its reminders. */
+            /** @description 0 for the notification itself, then 1, 2, … for its reminders. */
             reminder: number;
             /**
              * @description `waiting`: to be sent, for the first time or again; `sending`; `sent`: the receiver accepted it; `failed`: there are no more retries.
@@ -3538,7 +3538,7 @@ export interface components {
              * @enum {string}
              */
             type: "EMAIL" | "WEBHOOK" | "SLACK" | "SMS" | "TEAMS" | "DISCORD" | "TELEGRAM" | "PAGERDUTY" | "OPSGENIE" | "NTFY" | "PUSHOVER" | "GOOGLE_CHAT" | "MATTERMOST" | "MATRIX" | "GOTIFY" | "INCIDENT_IO" | "ALERTMANAGER";
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -3780,12 +3780,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -3813,7 +3813,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -3886,9 +3886,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -3901,7 +3901,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -6455,12 +6455,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -6488,7 +6488,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -6541,9 +6541,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -6556,7 +6556,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -7293,12 +7293,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -7326,7 +7326,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -7377,9 +7377,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -7392,7 +7392,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -7786,12 +7786,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -7819,7 +7819,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -7872,9 +7872,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -7887,7 +7887,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -7938,12 +7938,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -7971,7 +7971,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -8037,9 +8037,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -8052,7 +8052,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -9296,12 +9296,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -9329,7 +9329,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -9395,9 +9395,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -9410,7 +9410,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -9968,12 +9968,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -10001,7 +10001,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -10071,9 +10071,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -10086,7 +10086,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -10145,12 +10145,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -10178,7 +10178,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -10231,9 +10231,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -10246,7 +10246,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -10533,12 +10533,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -10566,7 +10566,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -10639,9 +10639,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -10654,7 +10654,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -10705,12 +10705,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -10738,7 +10738,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -10815,9 +10815,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -10830,7 +10830,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -10881,12 +10881,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -10914,7 +10914,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -10983,9 +10983,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -10998,7 +10998,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -11232,12 +11232,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -11265,7 +11265,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -11345,9 +11345,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -11360,7 +11360,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -11934,12 +11934,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -11967,7 +11967,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -12018,9 +12018,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -12033,7 +12033,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -12089,12 +12089,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -12122,7 +12122,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -12175,9 +12175,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -12190,7 +12190,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -13887,12 +13887,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -13920,7 +13920,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -13973,9 +13973,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -13988,7 +13988,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -14039,12 +14039,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -14072,7 +14072,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -14152,9 +14152,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -14167,7 +14167,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
@@ -15515,12 +15515,12 @@ export interface components {
              */
             sslExpiryThreshold: number;
             /**
-             * @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice.
+             * @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification.
              * @default null
              */
             groupBy: ("LOCATION" | "GROUP" | "TAG") | null;
             /**
-             * @description How many seconds the first notice of a message waits for others, if `groupBy` is given.
+             * @description How many seconds the first notification of a message waits for others, if `groupBy` is given.
              * @default 20
              */
             groupWindow: number;
@@ -15548,7 +15548,7 @@ export interface components {
                 activated: boolean;
             }[];
             /**
-             * @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default.
+             * @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default.
              * @default null
              */
             titleTemplate: string | null;
@@ -15586,7 +15586,7 @@ export interface components {
              */
             method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD";
             /**
-             * @description The body as a Handlebars template with the variables of notices; null sends all variables as a JSON object. The helpers are if, unless, each, eq and json; at most 200 tags.
+             * @description The body as a Handlebars template with the variables of notifications; null sends all variables as a JSON object. The helpers are if, unless, each, eq and json; at most 200 tags.
              * @default null
              */
             template: string | null;
@@ -15600,7 +15600,7 @@ export interface components {
              * @default []
              */
             queryParameters: components["schemas"]["WebhookAlertChannelConfigHeader"][];
-            /** @description Whether notices are signed. */
+            /** @description Whether notifications are signed. */
             hasWebhookSecret: boolean;
         };
         WebhookAlertChannelConfigHeader: {
@@ -15639,7 +15639,7 @@ export interface components {
                 url: string;
                 /** @description The HTTP method. GET and HEAD requests have no body. */
                 method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE" | "HEAD";
-                /** @description The body as a Handlebars template with the variables of notices; null sends all variables as a JSON object. The helpers are if, unless, each, eq and json; at most 200 tags. */
+                /** @description The body as a Handlebars template with the variables of notifications; null sends all variables as a JSON object. The helpers are if, unless, each, eq and json; at most 200 tags. */
                 template?: string | null;
                 /** @description The request headers. The content type is application/json unless a header sets it. */
                 headers?: components["schemas"]["WebhookAlertChannelHeaderInput"][];
@@ -15662,9 +15662,9 @@ export interface components {
             sslExpiry?: boolean;
             /** @description How many days before a certificate expires the channel is notified, once. */
             sslExpiryThreshold?: number;
-            /** @description What the notices of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notice. */
+            /** @description What the notifications of one message have in common: the location of the run, the group of the check, or its first tag. null: one message for each notification. */
             groupBy?: ("LOCATION" | "GROUP" | "TAG") | null;
-            /** @description How many seconds the first notice of a message waits for others, if `groupBy` is given. */
+            /** @description How many seconds the first notification of a message waits for others, if `groupBy` is given. */
             groupWindow?: number;
             /** @description The hour of the day, in the account's time zone, in which one message lists the degraded checks of the last day; null: each is sent at once. Only with `sendDegraded`. */
             degradedDigestHour?: number | null;
@@ -15677,7 +15677,7 @@ export interface components {
                 /** @description Whether the channel is notified of the check. */
                 activated?: boolean;
             }[];
-            /** @description The first line of messages: a Handlebars template of plain text with the variables of notices; null for the default. */
+            /** @description The first line of messages: a Handlebars template of plain text with the variables of notifications; null for the default. */
             titleTemplate?: string | null;
             /** @description The text below the first line: a template of the same kind; null for the default. */
             textTemplate?: string | null;
