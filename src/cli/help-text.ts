@@ -8,7 +8,7 @@ A check file defines the checks, for example checks.yaml:
       request: { url: https://example.com/ }
 
 Examples:
-  $ vedette init checks.yaml         write such a file, by three questions
+  $ vedette init checks.yaml         ask three questions, and write such a file
   $ vedette validate checks.yaml     check the file for mistakes
   $ vedette run checks.yaml          run each check once, now
   $ vedette up checks.yaml           run the checks on their schedule and save the results
@@ -103,22 +103,23 @@ a line or after white space; "export " before a name is ignored; '...' is taken 
 understands \\n, \\r, \\t, \\" and \\\\; both may span several lines. $NAME is not replaced. The
 values override the variables of the check file; a check's own variables override both.
 
-The JUnit report has one test case for each check: a check that failed is a failure, one that could
-not be run, was stopped or was missed an error, and one that is not activated is skipped. Only its
-owner can read a new file.
+The JUnit report has one test case for each check. A failed check is a failure; a check that could
+not be run, was stopped or was missed is an error; a check that is not activated is skipped. A new
+file can be read only by its owner.
 
 Exit codes: 0 all passed (degraded counts as passed), 1 a check failed or could not be judged,
-2 bad arguments or file, or all passed and the results could not be sent (--report) or written
+2 bad arguments or file, or all passed but the results could not be sent (--report) or written
 (--junit).`,
   validate: `
-A setting that has no effect, such as alertSettings beside useGlobalAlertSettings true, is no
-problem: it has a line of its own, also with its position in the file.
+A setting that has no effect, such as alertSettings beside useGlobalAlertSettings true, is not a
+problem: it is printed on a separate line, with its position in the file.
 
 Exit codes: 0 no problems, 2 problems or no such file.`,
   init: `
-Without a terminal it asks nothing: --target is needed then, --every is 1, and without --email there
-are no alerts. The first line of the file tells editors where its JSON Schema is: in the package if
-node_modules beside the file has it, else at SERVICE_URL (by default the service of vedette up).
+Without a terminal it asks nothing: --target is required, --every defaults to 1, and without --email
+there are no alerts. The first line of the file tells editors where to find its JSON Schema: in the
+package vedette if node_modules beside the file contains it, otherwise at SERVICE_URL (by default
+the service of vedette up).
 
 Exit codes: 0 written, 2 bad arguments or SERVICE_URL, the file exists or cannot be written, or the
 input ended, 130 or 143 interrupted.`,
@@ -126,87 +127,92 @@ input ended, 130 or 143 interrupted.`,
 Secrets are never copied: {{NAME}} replaces them, and the last line on stderr lists the
 variables to set. More: vedette help importing
 
-Exit codes: 0 done, 2 a file cannot be read or written, or has nothing to check, 3 with --strict:
-something was left out (the check file is written).`,
+Exit codes: 0 done, 2 a file cannot be read or written, or contains nothing to check, 3 with
+--strict: something was left out (the check file is written nevertheless).`,
   agent: '',
   up: `
-Its data is in ./.vedette, or in the folder of --data: the keys of the API and of the agent in
-up.json, the database in service, results that are not yet uploaded in agent. Variables of the
-commands service and agent that are not listed here are passed on to them.
+Its data is in ./.vedette, or in the folder of --data: up.json contains the API key and the location
+key, the folder service the database, and the folder agent the results that are not uploaded yet.
+Variables of the commands service and agent that are not listed here are passed on to them.
 
-With more than 20 checks it prints only what changes: a check that ends otherwise than before, and
-how all ended first. --all prints every run.
+With more than 20 checks it prints one summary of the first runs, then only checks whose outcome has
+changed. --all prints every run.
 Stop it with Ctrl-C; a second Ctrl-C does not wait for running checks.`,
   apply: `
-The variables of a file become those of the account, before its checks; that needs a key with the
-role admin. Secret values of variables and checks are never read back from the service, so they are
-written again each time. Variables that are not in the file are never deleted.
+The variables of the file are written to the account before its checks, which needs a key with the
+role admin. The service never returns secret values of variables and checks, so they are written
+again each time. Variables that are not in the file are never deleted.
 
-With --env-file the file needs no secrets: {{NAME}} in the config of alert channels (except templates
-of webhooks) and in values of secret variables is filled in. A name without a value is an error,
-also without the option; only --dry-run without it goes on, names what is missing, and compares all
-else. The file must be valid before: a URL needs its scheme and host.
+With --env-file the file needs no secrets: {{NAME}} is filled in, in the config of alert channels
+(except templates of webhooks) and in values of secret variables. A name without a value is an error,
+with and without the option. Only --dry-run without the option continues: it lists the names without
+a value and compares everything else. The file must be valid before the names are filled in: a URL
+needs its scheme and host.
 
 Channels, groups, heartbeats, status pages and windows are found by their id in the file, which the
-service keeps as logicalId. Those without one were not made by a file and are never changed.
+service stores as logicalId. Those without a logicalId were not created by a file and are never
+changed.
 
---dry-run works with a key with the role read, for which secrets of channels are not compared.
-Before anything is deleted, a line says how many entries of each kind.
+--dry-run works with a key with the role read; secrets of channels are then not compared. Before
+anything is deleted, a line says how many entries of each kind will be deleted.
 
 Exit codes: 0 the service matches the file, or --dry-run; 1 something was refused (the rest is
 applied); 2 bad arguments, file or key, or the service cannot be reached; 4 with --dry-run
---exit-code: the service differs from the file. Secrets that are only written again, what was not
-compared, and entries that are not in the file and stay, do not count as a difference; a refusal
-is 1.`,
+--exit-code: the service differs from the file, and nothing would be refused. These are no
+differences: secrets that are only written again, what was not compared, and entries of the service
+that are not in the file and stay.`,
   trigger: `
-Each check runs once, with its retries, outside its schedule: --check runs it even if it is not
-activated, --tag and --group leave such checks out. A check runs in its first location that has a
-connected agent, a group in all locations of its checks and in their order. --location names
-another.
+Each check runs once, with its retries, outside its schedule. --check also runs a check that is not
+activated; --tag and --group leave out such checks. A check runs in its first location that has a
+connected agent. The checks of a group run in all of their locations, in the order of the group.
+--location chooses another location.
 
-With --wait each run is printed when it has ended, and one that did not pass with what to try. A
-signal ends the waiting, not the runs. Where stdout is no terminal, each run is one line, without
-colours, its fields separated by tabs: ending, check, location, response time in milliseconds, error
-code, words, id of the run, what to try.
+With --wait each run is printed when it has ended; one that did not pass is printed with what to
+try. A signal ends the waiting, not the runs. If stdout is not a terminal, each run is one line
+without colours, with these fields separated by tabs: outcome, check, location, response time in
+milliseconds, error code, description, id of the run, what to try.
 
-Exit codes: 0 requested, with --wait all passed (degraded counts as passed), 1 a run was refused, or
-with --wait failed, could not be judged or was not made, 2 bad arguments or key, no such group or
-tag, or the service cannot be reached.`,
+Exit codes: 0 requested, or with --wait all passed (degraded counts as passed); 1 a run was refused,
+or with --wait a run failed, could not be judged or was not made; 2 bad arguments or key, no such
+group or tag, or the service cannot be reached.`,
   status: `
-Lists what is failing first, then what is degraded, then what is unknown and why, then private
-locations of which no agent polls. Where stdout is no terminal, each entry is one line, without
-colours, its fields separated by tabs: state, id, since when (ISO 8601), locations, code, words, name.
-There, no output with exit code 0 means that nothing is failing, degraded or unknown.
+Lists failing checks, then degraded ones, then unknown ones with the reason, then private locations
+without an agent that polls. If stdout is not a terminal, each entry is one line without colours,
+with these fields separated by tabs: state, id, since when (ISO 8601), locations, code, description,
+name, and whether it is muted, in maintenance or acknowledged. No output with exit code 0 then means
+that nothing is failing, degraded or unknown.
 
-With --watch it is shown again after each change, which the service sends as an event, and once a
-minute. If no events can be received, it is read again after some seconds, then less and less often.
-SIGINT (Ctrl-C) or SIGTERM ends it with exit code 0.
+With --watch the list is read again after each event of the service and once a minute, and printed
+again if it has changed. If no events can be received, it is read again after a few seconds, then
+less and less often. SIGINT (Ctrl-C) or SIGTERM ends it with exit code 0.
 
 Exit codes: 0 nothing is failing, 1 a check is failing, 2 bad arguments or key, or the service
 cannot be reached.`,
   history: `
-Of a heartbeat it prints the events. Where stdout is no terminal, each run is one line, without
-colours, its fields separated by tabs: result, slot (ISO 8601), response time in milliseconds,
-location, attempts, error code, words; each event: state, time, pings, source.
+For a heartbeat it prints the events. If stdout is not a terminal, each run is one line without
+colours, with these fields separated by tabs: result, slot (ISO 8601), response time in milliseconds,
+location, attempts, error code, description. The fields of an event are state, time, pings, source.
 
-Exit codes: 0 done, also where runs failed, 2 bad arguments or key, no such check, or the service
-cannot be reached.`,
+Exit codes: 0 done, even if runs failed, 2 bad arguments or key, no such check, or the service cannot
+be reached.`,
   explain: `
-A value that is the default counts as the default, also if the check names it. The next slots are
-computed by the clock of this machine. Where stdout is no terminal, each setting, slot and agent is
-one line, without colours, its fields separated by tabs: setting, name, value, source; slot, time
-(ISO 8601), locations, paused or nothing; agent, location, state of the location, id of the agent,
-why it does not run the check, or nothing if it does.
+A value that equals the default is shown as the default, even if the check sets it. The next slots
+are computed by the clock of this machine. If stdout is not a terminal, each setting, slot and agent
+is one line without colours, with these fields separated by tabs:
+- setting, name, value, source
+- slot, time (ISO 8601), locations, paused or nothing
+- agent, location, state of the location, id of the agent, and why it does not run the check, or
+  nothing if it runs it
 
 Exit codes: 0 done, 2 bad arguments or key, no such check, or the service cannot be reached.`,
   location: `
-Agents of the location take the key as API_KEY, or the file as API_KEY_FILE. Without --if-missing a
-location that exists is an error. With it the command can be repeated: it creates the location if no
-location has the slug, and a key if the location has no active one. A key that exists cannot be read.
+Agents of the location take the key as API_KEY, or the file as API_KEY_FILE. If the location exists,
+the command fails without --if-missing. With --if-missing it can be repeated: it creates the location
+if no location has the slug, and a key if the location has no active one. An existing key cannot be
+read.
 
-With --output json it prints one object with id, slug, created (false: the location existed), and key
-or, with --key-file, keyFile if a key was created. A file that exists is never replaced: then nothing
-is created.
+With --output json it prints one object with id, slug, created (false: the location existed) and, if
+a key was created, key or, with --key-file, keyFile. If the file exists, nothing is created.
 
 Exit codes: 0 done, 2 bad arguments, file or key, the service refuses the location or cannot be
 reached, 130 or 143 interrupted.`,
@@ -220,38 +226,40 @@ Exit codes: 0 stopped by a signal, 2 wrong settings (also a port in use, or a da
 the user or does not exist), 70 a fault of Vedette.`,
   migrate: '',
   account: `
-With --output json it prints one object with id, name, created (false: the account existed), and key
-or, with --key-file, keyFile. Of an account that existed there is no key. A file that exists is
-never replaced: then no account is made. If the database is lost while it commits, the file stays,
-as the account may exist: see vedette account list.
-An embedded database (DATA_DIR) is open in one process: stop the service first, and run the command
-as the user to whom the database belongs.`,
+With --output json it prints one object with id, name, created (false: the account existed) and, if
+the account was created, key or, with --key-file, keyFile. If the file exists, no account is created.
+If the connection to the database is lost during COMMIT, the account may exist, so the file stays:
+see vedette account list.
+Only one process can open an embedded database (DATA_DIR): stop the service first, and run the
+command as the user that owns the database.`,
   accountList: `
-In a file or pipe, a line has with tabs between them: id, name, numbers of checks (with heartbeats),
-users, private locations and API keys, time of the last result, time of creation. - is none.
-An embedded database (DATA_DIR) is open in one process: stop the service first, and run the command
-as the user to whom the database belongs.`,
+In a file or pipe, each account is one line with these fields separated by tabs: id, name, number of
+checks (heartbeats included), of users, of private locations and of API keys, time of the last
+result, time of creation. - means none.
+Only one process can open an embedded database (DATA_DIR): stop the service first, and run the
+command as the user that owns the database.`,
   accountExport: `
-Fill in the secret values (REPLACE_ME) and make the private locations that the file names before you
-apply it. Entries are sorted by their ids: two exports without a change between them are equal.
-An embedded database (DATA_DIR) is open in one process: stop the service first, and run the command
-as the user to whom the database belongs.`,
+Before you apply the file, fill in the secret values (REPLACE_ME) and create the private locations
+that it names. Entries are sorted by their ids: two exports without a change between them are equal.
+Only one process can open an embedded database (DATA_DIR): stop the service first, and run the
+command as the user that owns the database.`,
   accountRemove: `
-Services on PostgreSQL may go on running; keys and sessions of the account work for 5 s at most.
-An embedded database (DATA_DIR) is open in one process: stop the service first, and run the command
-as the user to whom the database belongs.
+Services on PostgreSQL may keep running; they accept keys and sessions of the account for at most
+another 5 s.
+Only one process can open an embedded database (DATA_DIR): stop the service first, and run the
+command as the user that owns the database.
 
-Exit codes: 0 deleted, 2 nothing was deleted: another name, no such account, or the database or the
-artifact store cannot be used; 130 or 143 interrupted: run it again.`,
+Exit codes: 0 deleted; 2 nothing was deleted: the name was not confirmed, there is no such account,
+or the database or the artifact store cannot be used; 130 or 143 interrupted: run it again.`,
   user: `
-An embedded database (DATA_DIR) is open in one process: stop the service first, and run the command
-as the user to whom the database belongs.`,
+Only one process can open an embedded database (DATA_DIR): stop the service first, and run the
+command as the user that owns the database.`,
   resetPassword: `
-An embedded database (DATA_DIR) is open in one process: stop the service first, and run the command
-as the user to whom the database belongs.`,
+Only one process can open an embedded database (DATA_DIR): stop the service first, and run the
+command as the user that owns the database.`,
   decrypt: `
-Exit codes: 0 done, also where nothing was encrypted, 2 no such database, a replica is connected, or
-no key decrypts some of them.`,
+Exit codes: 0 done, even if nothing was encrypted; 2 no such database, a replica is connected, or no
+key decrypts some of the credentials.`,
 } as const;
 
 const NAME_WIDTH = 24;
