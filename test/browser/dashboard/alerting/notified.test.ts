@@ -42,8 +42,10 @@ describe.skipIf(LACKING !== null)('who was notified of what, and why', () => {
     expect(rows).toMatch(/Pager WebhookIt was subscribed to the check\.Delivered/);
     expect(rows).not.toContain('Certificates');
     const next = page.getByRole('region', { name: 'Who would be notified next time' });
-    await next.getByText('the alerts of 1 check wait that depends on it').waitFor();
-    expect(await next.textContent()).toMatch(/Not of failuresCertificates.*fail now: Shop\./);
+    await next.getByText('the alerts of 1 check that depends on it wait').waitFor();
+    expect(await next.textContent()).toMatch(
+      /Not notified of failuresCertificates.*fail now: Shop\./,
+    );
     expect(await axe()).toEqual([]);
 
     await page.getByRole('link', { name: 'Night desk' }).first().click();

@@ -197,7 +197,7 @@ describe.skipIf(LACKING !== null)('the form of a check', () => {
     const yaml = page.getByRole('textbox', { name: 'YAML' });
     const broken = 'checks:\n  - checkType: URL\n    name: [Shop\n';
     await yaml.fill(broken);
-    await page.getByText('The form waits until the text is a check again.').waitFor();
+    await page.getByText('The form waits until the text is valid again.').waitFor();
     expect(await field(page, 'Name').isDisabled()).toBe(true);
     expect(await page.getByRole('button', { name: 'Create the check' }).isDisabled()).toBe(true);
     expect(await yaml.inputValue()).toBe(broken);

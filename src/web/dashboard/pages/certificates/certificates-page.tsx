@@ -103,8 +103,8 @@ function OfTargets() {
         <div class="panel">
           <EmptyState title="No check has seen a certificate yet">
             <p>
-              The certificate of a target is here as soon as a URL, API, TCP or DNS check has
-              reached it over TLS. What expires first comes first.
+              The certificate of a target appears here once a URL, API, TCP or DNS check has reached
+              the target over TLS. Those that expire first come first.
             </p>
           </EmptyState>
         </div>

@@ -82,7 +82,7 @@ export function RunList({ check }: { readonly check: Check }) {
         <EmptyState title={isFiltered ? 'No run matches' : 'This check has not run yet'}>
           {isFiltered
             ? 'Change or clear the filters.'
-            : 'Its first run appears here by itself. If none comes, look whether an agent of its location is connected.'}
+            : 'Its first run appears here by itself. If none appears, check whether an agent of its location is connected.'}
         </EmptyState>
       )}
       {found !== null && found.runs.length > 0 && (

@@ -61,7 +61,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   'request.assertions[].target': 'Target',
   'request.assertions[].regex': 'Pattern',
   frequency: 'Every',
-  frequencyOffset: 'Shift of the slots',
+  frequencyOffset: 'Offset of the slots',
   privateLocations: 'Locations',
   runParallel: 'Run in all locations at once',
   degradedResponseTime: 'Degraded above',
@@ -71,7 +71,7 @@ export const LABELS: Readonly<Record<string, string>> = {
   'retryStrategy.type': 'Retry a failed run',
   'retryStrategy.baseBackoffSeconds': 'Base of the delay',
   'retryStrategy.maxRetries': 'At most',
-  'retryStrategy.maxDurationSeconds': 'Longest time',
+  'retryStrategy.maxDurationSeconds': 'Time limit of all retries',
   'retryStrategy.sameRegion': 'Retry in the same location',
   'retryStrategy.onlyOn': 'Retry only if there was no response',
   'variables[].key': 'Name of the variable',
@@ -113,13 +113,13 @@ export function labelOf(path: string): string {
 
 /** The fields that the form does not show, each with the reason. */
 export const LEFT_TO_YAML: Readonly<Record<string, string>> = {
-  checkType: 'The form is of one type. It is chosen before, and does not change.',
-  doubleCheck: 'Deprecated: `Retry a failed run` shows what it means.',
-  locations: 'Public locations are stored, but no agent of them runs here.',
+  checkType: 'The type is chosen before the form opens, and does not change.',
+  doubleCheck: 'Deprecated: `Retry a failed run` replaces it.',
+  locations: 'Public locations are stored, but no agent serves them.',
   runtimeId: 'Stored but not used.',
   logicalId: 'Belongs to `vedette apply`.',
-  'request.headers[].locked': 'A note that changes nothing.',
-  'request.queryParameters[].locked': 'A note that changes nothing.',
+  'request.headers[].locked': 'It changes nothing for checks.',
+  'request.queryParameters[].locked': 'It changes nothing for checks.',
   'alertChannelSubscriptions[].activated':
     'The list of channels sets it: false for those of all checks that are not chosen.',
 };

@@ -56,7 +56,7 @@ function Analysis({ found }: { readonly found: RootCauseAnalysis }) {
         <Part title="What to do" text={analysis.codeFix} />
         {analysis.evidence.length > 0 && (
           <div>
-            <h2>What shows it</h2>
+            <h2>Evidence</h2>
             <ul>
               {analysis.evidence.map(({ description }) => (
                 <li key={description}>{description}</li>
@@ -66,7 +66,7 @@ function Analysis({ found }: { readonly found: RootCauseAnalysis }) {
         )}
         {analysis.referenceLinks.length > 0 && (
           <div>
-            <h2>To read on</h2>
+            <h2>Further reading</h2>
             <ul>
               {analysis.referenceLinks.map(({ url, title }) => (
                 <li key={url}>

@@ -235,7 +235,7 @@ function EndAgent({ locationId, agent }: { readonly locationId: string; readonly
       });
     } else {
       await api.POST('/v1/private-locations/{id}/agents/{agentId}/allow', { params });
-      showToast({ kind: 'plain', text: 'It may poll again, and returns within some minutes.' });
+      showToast({ kind: 'plain', text: 'It may poll again, and returns within about a minute.' });
     }
     invalidate((key) => key.includes(locationId));
   });

@@ -54,7 +54,7 @@ export function LocationFacts({
         </Fact>
         <Fact name="Latest start">
           <Warned isBad={isLate(maxLatenessMs)}>{responseTime(maxLatenessMs)}</Warned>
-          <small>after its slot, in 5 minutes</small>
+          <small>after its slot, in the last 5 minutes</small>
         </Fact>
         <Fact name="Waiting results">
           {spoolRecords === null ? (

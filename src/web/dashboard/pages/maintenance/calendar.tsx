@@ -173,7 +173,7 @@ export function OccurrenceList({
 }: Pick<CalendarProps, 'occurrences' | 'overlaps' | 'onOpen'>) {
   const date = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
   if (occurrences.length === 0) {
-    return <p class="panel-body muted">No window is in this time.</p>;
+    return <p class="panel-body muted">No window in this period.</p>;
   }
   return (
     <ul class="maintenance-list" aria-label="Windows in this time">

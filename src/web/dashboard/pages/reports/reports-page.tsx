@@ -195,8 +195,8 @@ function NoChecks() {
     <div class="panel">
       <EmptyState title="No check to report on">
         <p>
-          No URL, API, TCP, DNS or ICMP check is what the filters show. Heartbeats have their
-          availability on their own pages.
+          No URL, API, TCP, DNS or ICMP check matches the filters. The availability of heartbeats is
+          on their own pages.
         </p>
         <p>
           <Link to="/checks/new">Create a check</Link>

@@ -105,7 +105,7 @@ function Sessions() {
             location.assign(`${basePath}/sign-in`);
           }}
         >
-          <p>All of your sessions end, also this one. API keys go on.</p>
+          <p>All of your sessions end, including this one. API keys stay valid.</p>
         </Confirm>
       )}
     </>

@@ -94,7 +94,7 @@ export function CheckChoice({
               : total === 0
                 ? text === ''
                   ? 'There are none yet.'
-                  : 'None has this in its name.'
+                  : 'None has this text in its name.'
                 : counted(total, 'match', 'matches')}
       </p>
     </fieldset>

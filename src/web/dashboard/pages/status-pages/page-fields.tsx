@@ -3,7 +3,7 @@ import { CheckField, problemOf, SelectField, TextField } from '../../parts/field
 import type { Colors, PageForm } from './page-form.ts';
 
 const THEMES = [
-  { value: 'AUTO', label: 'As the system of the reader' },
+  { value: 'AUTO', label: 'System setting of the reader' },
   { value: 'LIGHT', label: 'Light' },
   { value: 'DARK', label: 'Dark' },
 ] as const;

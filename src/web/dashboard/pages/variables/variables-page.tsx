@@ -175,7 +175,7 @@ function List({
       />
       <section class="panel" aria-label="Variables of the account">
         {rows.length === 0 ? (
-          <p class="panel-body muted">No variable is what the filters show.</p>
+          <p class="panel-body muted">No variable matches the filters.</p>
         ) : (
           <Table
             label="Variables of the account"

@@ -64,7 +64,7 @@ export function Deliveries({ of }: { readonly of: Of }) {
       {found !== null && found.entries.length === 0 && (
         <p class="panel-body muted">
           {isOfAlert
-            ? 'Nobody: no channel that is notified of the check wanted this kind of alert. Recoveries go only to channels that were notified of the problem.'
+            ? 'Nobody: no channel that is notified of the check has selected this kind of alert. Recoveries go only to channels that were notified of the problem.'
             : 'None yet. Notifications are kept as long as results are.'}
         </p>
       )}

@@ -96,7 +96,7 @@ function RecipientList({ found }: { readonly found: Found }) {
         </div>
       )}
       <Channels of={recipients.filter(isOfFailures)} />
-      {others.length > 0 && <h3 class="alerting-panel-foot">Not of failures</h3>}
+      {others.length > 0 && <h3 class="alerting-panel-foot">Not notified of failures</h3>}
       <Channels of={others} />
       {omitted > 0 && <p class="panel-body muted">And {counted(omitted, 'more channel')}.</p>}
       <p class="alerting-panel-foot muted">
@@ -106,7 +106,7 @@ function RecipientList({ found }: { readonly found: Found }) {
             .map(({ name }) => name)
             .join(', ')}.`}
         {dependents.total > 0 &&
-          ` While it fails, the alerts of ${counted(dependents.total, 'check')} wait that ${dependents.total === 1 ? 'depends' : 'depend'} on it.${failingText(dependents)}`}
+          ` While it fails, the alerts of ${counted(dependents.total, 'check')} that ${dependents.total === 1 ? 'depends' : 'depend'} on it wait.${failingText(dependents)}`}
       </p>
     </>
   );

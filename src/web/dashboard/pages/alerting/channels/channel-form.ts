@@ -28,7 +28,7 @@ export const CHANNEL_TYPES: readonly {
     type,
     label: SERVICES[type].label,
     says: SERVICES[type].closes
-      ? 'Opens an incident, and closes it when the check recovers.'
+      ? 'Opens an incident, and resolves it when the check recovers.'
       : 'A message for each alert and recovery.',
   })),
 ];

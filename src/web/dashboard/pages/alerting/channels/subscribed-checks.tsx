@@ -61,7 +61,7 @@ export function SubscribedChecks({
   return (
     <section class="panel" aria-labelledby="checks-title">
       <header class="panel-head">
-        <h2 id="checks-title">Checks that it notifies of</h2>
+        <h2 id="checks-title">Checks that it serves</h2>
         <span class="muted" role="status">
           {served}
         </span>
@@ -93,7 +93,7 @@ export function SubscribedChecks({
       )}
       {found !== null && found.entries.length === 0 && (
         <p class="panel-body muted">
-          {search === '' ? 'There are no checks yet.' : 'No check has this in its name.'}
+          {search === '' ? 'There are no checks yet.' : 'No check has this text in its name.'}
         </p>
       )}
       {found !== null && found.entries.length > 0 && (

@@ -46,7 +46,7 @@ export function TestNotice({
         </Button>
         <span class="muted">
           {isChanged
-            ? 'Save first: the test goes where the saved channel leads.'
+            ? 'Save first: the test uses the saved settings.'
             : 'A notification that says it is a test.'}
         </span>
       </div>

@@ -91,7 +91,7 @@ export function YamlPanel({ draft, id, isStored, problems, onCheck, onValid }: Y
         <div role="status">
           <ul class="editing-yaml-problems" id={`${heading}-problems`}>
             {wrong.length > 0 && (
-              <li class="muted">The form waits until the text is a check again.</li>
+              <li class="muted">The form waits until the text is valid again.</li>
             )}
             {shown.slice(0, MAX_SHOWN).map(({ line, message }) => (
               <li key={`${line} ${message}`}>
