@@ -157,7 +157,7 @@ export const VARIABLES = {
     default: null,
     whenUnset: null,
     meaning:
-      'The address that the port for health and metrics listens on. Default: all addresses. 127.0.0.1 for a Prometheus on the same machine, above all with PROBE_ENDPOINT=on; not in a container, whose port is to be published at 127.0.0.1 instead.',
+      'The address that the port for health and metrics listens on. Default: all addresses. Set 127.0.0.1 if only a Prometheus on the same machine may read them, above all with PROBE_ENDPOINT=on. In a container leave it unset, and publish the port at 127.0.0.1 instead.',
     allowed: 'an IP address, for example 127.0.0.1 or ::',
     secret: false,
     parse: ipAddress,
@@ -167,7 +167,7 @@ export const VARIABLES = {
     default: null,
     whenUnset: [],
     meaning:
-      'Tags of checks that metrics of checks have in their label `tags`. Every further value makes more series in Prometheus.',
+      'The tags of checks that the label `tags` of their metrics contains. Each further tag adds series in Prometheus.',
     allowed: `a list of at most ${MAX_METRIC_TAGS} tags, separated by commas or spaces, with * at the end for all that begin like this, for example production, team:*`,
     secret: false,
     parse: listParser(tagPattern, MAX_METRIC_TAGS),

@@ -194,7 +194,7 @@ export const METRIC_TABLE = {
     type: 'gauge',
     labels: ['label'],
     meaning:
-      'Values that labels of the current checks lack: targets that were cut, and tags of METRIC_TAGS that were left out.',
+      'Label values of the current checks that were cut (targets) or left out (tags of METRIC_TAGS).',
   },
   up: {
     name: 'vedette_check_up',

@@ -52,7 +52,7 @@ export interface AgentMetrics {
   missed(missed: MissedSlots): void;
   /** A slot was skipped because of a maintenance window. */
   paused(): void;
-  /** The diagnosis of a failed run. */
+  /** Evidence of a failed run was made, or not, because two others were in progress (`busy`). */
   evidence(outcome: 'made' | 'busy'): void;
   starved(): void;
   /** Work was skipped because the agent was short of CPU. */

@@ -6,7 +6,10 @@ export interface StopwatchParts {
   readonly starvation?: StarvationWatch | undefined;
 }
 
-/** An instant, with the unseen time of the whole attempt until then. */
+/**
+ * An instant, with the unseen time of the whole attempt until then: the time after an event that the
+ * kernel timed until the event loop saw it.
+ */
 export interface TimedInstant {
   /** Monotonic. */
   readonly atMs: number;

@@ -28,7 +28,7 @@ export interface RunQueueOptions {
   readonly clock: Clock;
   /** Maximum number of working runs, 1 or more. */
   readonly concurrency: number;
-  /** Maximum number of runs that only wait for their peers, in addition to the working ones. */
+  /** Maximum number of runs that only wait for their targets, in addition to the working ones. */
   readonly maxWaiting: number;
   readonly run: (run: Run) => Promise<void>;
   readonly onStarted: (check: Check, slotMs: number, lateMs: number, kind: RunKind) => void;
@@ -67,7 +67,7 @@ function keyOf(runId: string): string {
 
 /**
  * Runs what is due: at most `concurrency` working runs at once, and `maxWaiting` others that only
- * wait for their peers. The rest waits in order of arrival until its tolerance is over. Two runs of
+ * wait for their targets. The rest waits in order of arrival until its tolerance is over. Two runs of
  * one check never overlap, except one-off runs, which must not cost the check a slot.
  *
  * Runs wait in a RemovableQueue: in the permits' queue each would take 2 KB, and removing one early
@@ -99,12 +99,12 @@ export class RunQueue {
     return this.#permits.running;
   }
 
-  /** Runs that only wait for their peers. */
+  /** Runs that only wait for their targets. */
   get waiting(): number {
     return this.#permits.waiting;
   }
 
-  /** Whether runs retain their permits because too many already wait for their peers. */
+  /** Whether runs retain their permits because too many already wait for their targets. */
   get isWaitingFull(): boolean {
     return this.#permits.isWaitingFull;
   }

@@ -37,7 +37,7 @@ export interface SchedulerOptions {
   readonly clock: Clock;
   /** Maximum number of working runs, 1 or more (JOB_CONCURRENCY). */
   readonly concurrency: number;
-  /** Maximum number of runs that only wait for their peers, in addition to the working ones. */
+  /** Maximum number of runs that only wait for their targets, in addition to the working ones. */
   readonly maxWaiting: number;
   /** `run.signal` aborts when the grace of a drain ends. A rejection is a fault of the agent. */
   readonly run: (run: Run) => Promise<void>;
@@ -126,7 +126,7 @@ export class Scheduler {
     return this.#queue.running;
   }
 
-  /** Runs that only wait for their peers. */
+  /** Runs that only wait for their targets. */
   get waiting(): number {
     return this.#queue.waiting;
   }
@@ -135,7 +135,7 @@ export class Scheduler {
     return this.#maxWaiting;
   }
 
-  /** Whether runs retain their permits because too many already wait for their peers. */
+  /** Whether runs retain their permits because too many already wait for their targets. */
   get isWaitingFull(): boolean {
     return this.#queue.isWaitingFull;
   }

@@ -126,7 +126,7 @@ class FileLedger implements SlotLedger {
       // Not durable: it is written every second, and after a power cut an older one serves.
       await replaceFile(file, ledgerText(accounted), { durable: false });
       if (this.#loggedProblem !== null)
-        log.warn({ file }, 'the slots that were run are saved again');
+        log.warn({ file }, 'the slots that were run can be saved again');
       this.#loggedProblem = null;
     } catch (error) {
       const reason = messageOf(error);

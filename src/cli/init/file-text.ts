@@ -18,7 +18,7 @@ const CHANNEL_ID = 'me';
 const CERTIFICATE_ASSERTION =
   '  #   - { source: CERTIFICATE, property: daysRemaining, comparison: GREATER_THAN, target: "14" }';
 const ALERTS =
-  '# Who is notified of failures. A service sends the alerts; mails need its SMTP_URL and SMTP_FROM.';
+  '# Who is notified of failures. A service sends the alerts; emails need its SMTP_URL and SMTP_FROM.';
 
 /** A check file with one check, and comments about further fields. */
 export function firstFileText({ target, everyMinutes, email, ...given }: FirstFile): string {

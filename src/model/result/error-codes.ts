@@ -34,7 +34,7 @@ export const ERROR_CODES = {
     meaning:
       'A setup or teardown script threw an error, waited for something that never happens, or made a request that cannot be sent.',
     advice:
-      'The message names the script and its line. Log values, and try the script with `vedette run` or Try it of the dashboard.',
+      'The message names the script and its line. Log values, and try the script with `vedette run` or with "Try it" in the dashboard.',
   },
   SCRIPT_TIMEOUT: {
     phase: 'request',

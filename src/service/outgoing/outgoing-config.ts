@@ -99,7 +99,7 @@ export const DELIVERY_VARIABLES = {
     name: 'SMTP_FROM',
     default: null,
     whenUnset: null,
-    meaning: 'The sender of these mails; SMTP_URL needs it.',
+    meaning: 'The sender of these emails; SMTP_URL needs it.',
     allowed: 'an address, for example Vedette <alerts@example.com>',
     secret: false,
     parse: sender,

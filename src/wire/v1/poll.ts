@@ -79,7 +79,10 @@ export const pollRequestSchema = z.object({
   epoch: count,
   /** The marker of the previous page; null for the first. */
   page: pageMarker.nullable().default(null),
-  /** One-offs not to be sent again: their results are in the spool, or they were missed. */
+  /**
+   * One-offs (runs on request, and retries from other locations) not to be sent again: their results
+   * are in the spool, or they were missed.
+   */
   done: boundedList(id, MAX_ONE_OFFS),
   /** Checks that the agent could not parse, for the service to show. */
   refused: boundedList(z.object({ checkId: id, problem: text(600) }), MAX_REFUSALS).default([]),

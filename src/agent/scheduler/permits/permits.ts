@@ -6,7 +6,7 @@ export interface Permit {
    * Makes an attempt with the permit. A released permit is taken again first, ahead of runs that
    * have not begun. Settles as the attempt does.
    *
-   * @param attempt calls `waits` when it only waits for its peer. It then releases its permit as
+   * @param attempt calls `waits` when it only waits for its target. It then releases its permit as
    *   soon as fewer than `maxWaiting` runs wait, and needs no permit to end.
    */
   attempt<Value>(attempt: (waits: () => void) => Promise<Value>): Promise<Value>;
@@ -22,7 +22,7 @@ export interface Permit {
 export interface RunPermitsOptions {
   /** Maximum number of working runs, 1 or more (JOB_CONCURRENCY). */
   readonly concurrency: number;
-  /** Runs that wait for their peers at once, 0 or more. */
+  /** Runs that wait for their targets at once, 0 or more. */
   readonly maxWaiting: number;
   /** Called when a permit is free, after the runs that wait here. */
   readonly onFreed?: () => void;
@@ -32,15 +32,15 @@ const FRESH = 0;
 const RETRY = 1;
 
 /**
- * JOB_CONCURRENCY: how many runs work at once. A run that only waits, for its peer or for its next
+ * JOB_CONCURRENCY: how many runs work at once. A run that only waits, for its target or for its next
  * retry, has no permit: otherwise a hundred hanging targets would block the checks of all healthy
- * ones. Runs that wait for their peers use sockets and memory, so `maxWaiting` bounds them; beyond
+ * ones. Runs that wait for their targets use sockets and memory, so `maxWaiting` bounds them; beyond
  * it they retain their permits.
  */
 export class RunPermits {
   readonly #queue: PQueue;
   readonly #maxWaiting: number;
-  /** Permits that runs retain while they wait for their peers: `maxWaiting` is reached. */
+  /** Permits that runs retain while they wait for their targets: `maxWaiting` is reached. */
   readonly #leaving = new Set<HeldPermit>();
   #waiting = 0;
 
@@ -79,7 +79,7 @@ export class RunPermits {
     return this.#queue.pending;
   }
 
-  /** Runs that wait for their peers without a permit. */
+  /** Runs that wait for their targets without a permit. */
   get waiting(): number {
     return this.#waiting;
   }

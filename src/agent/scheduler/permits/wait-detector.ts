@@ -2,7 +2,7 @@ import type { CancelTimer, Clock } from '../../../runtime/clock.ts';
 import type { StarvationMeter } from '../../run/starvation/starvation-meter.ts';
 
 /**
- * An attempt that has not ended after this time is waiting for its peer. Most healthy targets
+ * An attempt that has not ended after this time is waiting for its target. Most healthy targets
  * respond within it, so JOB_CONCURRENCY paces a burst of them.
  */
 export const AT_WORK_MS = 50;
@@ -17,7 +17,7 @@ export interface WaitDetector {
 }
 
 /**
- * Calls `onWaits` once, when an attempt that begins now only waits for its peer. Time for which the
+ * Calls `onWaits` once, when an attempt that begins now only waits for its target. Time for which the
  * agent was short of CPU does not count: more working attempts would make it worse.
  */
 export function detectWaiting(

@@ -21,7 +21,7 @@ export interface MachineLimits {
   readonly memoryBytes: number;
 }
 
-/** How many runs may wait for their peers in addition to the working runs. */
+/** How many runs may wait for their targets in addition to the working runs. */
 export interface WaitingLimit {
   /** 0 or more. */
   readonly runs: number;
