@@ -179,7 +179,7 @@ function tlsMetrics(result: CheckResult | null): readonly string[] {
       : [
           gauge(
             'probe_ssl_earliest_cert_expiry',
-            'When the certificate of the target ends, in seconds since the epoch.',
+            'When the certificate of the target expires, in seconds since the epoch.',
             Date.parse(certificate.validTo) / 1000,
           ),
         ];

@@ -252,14 +252,14 @@ export const METRIC_TABLE = {
     name: 'vedette_check_certificate_expiry_timestamp_seconds',
     type: 'gauge',
     labels: CHECK_LABELS,
-    meaning: "When the target's certificate ends, in seconds since the epoch; TLS targets only.",
+    meaning: "When the target's certificate expires, in seconds since the epoch; TLS targets only.",
   },
   certificateDays: {
     name: 'vedette_check_certificate_days_remaining',
     type: 'gauge',
     labels: ['check_id', 'check_name', 'check_type'],
     meaning:
-      "Deprecated: use vedette_check_certificate_expiry_timestamp_seconds. Days until the target's certificate ends, negative after it.",
+      "Deprecated: use vedette_check_certificate_expiry_timestamp_seconds. Days until the target's certificate expires, negative after that.",
   },
   lastRun: {
     name: 'vedette_check_last_run_timestamp_seconds',

@@ -198,8 +198,8 @@ function NoAlerts({
   if (!isOpenOnly) {
     return (
       <EmptyState title="No alerts in this time">
-        Alerts appear here when a check fails, is degraded or recovers, and when a certificate ends
-        soon.
+        Alerts appear here when a check fails, is degraded or recovers, and when a certificate
+        expires soon.
       </EmptyState>
     );
   }
