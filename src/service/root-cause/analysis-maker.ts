@@ -48,7 +48,7 @@ const MODEL_LEASE_MS = 60_000;
 const MAX_CLAIMS = 3;
 const RETRY_MS = 15_000;
 /** Limit of automatic analyses of a check by the model per day; the rules have their own limit. */
-const MAX_MODEL_A_DAY = 50;
+const MAX_MODEL_PER_DAY = 50;
 
 export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
   const { store, clock, log, ids, model, modelLimitMs, dailyLimit } = parts;
@@ -80,7 +80,7 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
         origin: 'automatic',
         askedProvider: 'openai',
         createdAtMs: clock.wallMs(),
-        maxADay: MAX_MODEL_A_DAY,
+        maxPerDay: MAX_MODEL_PER_DAY,
       });
     });
   }

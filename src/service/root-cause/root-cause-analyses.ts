@@ -92,8 +92,8 @@ export interface RootCauseAnalyses {
 }
 
 /** Limit of automatic analyses of a check by the rules per day. */
-const MAX_AUTOMATIC_A_DAY = 50;
-const MAX_REQUESTED_A_DAY = 200;
+const MAX_AUTOMATIC_PER_DAY = 50;
+const MAX_REQUESTED_PER_DAY = 200;
 /** Maximum number of analyses of an error group in a response. */
 const MAX_OF_GROUP = 10;
 /** How many failures of a check are searched for the latest one of a group. */
@@ -165,7 +165,7 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
         origin: 'requested',
         askedProvider,
         createdAtMs,
-        maxADay: MAX_REQUESTED_A_DAY,
+        maxPerDay: MAX_REQUESTED_PER_DAY,
       });
       if (inserted === 0) throw tooMany();
       worker.wake();
@@ -269,7 +269,7 @@ async function insertForGroups(
     origin: 'automatic',
     askedProvider: 'rules',
     createdAtMs: atMs,
-    maxADay: MAX_AUTOMATIC_A_DAY,
+    maxPerDay: MAX_AUTOMATIC_PER_DAY,
   });
 }
 
@@ -277,9 +277,9 @@ function tooMany(): ServiceError {
   const retryAfterSeconds = 3600;
   return new ServiceError(
     429,
-    `This check had ${MAX_REQUESTED_A_DAY} analyses in 24 hours; look at those, or try again later`,
+    `This check had ${MAX_REQUESTED_PER_DAY} analyses in 24 hours; look at those, or try again later`,
     {
-      attributes: { limit: MAX_REQUESTED_A_DAY, retryAfterSeconds },
+      attributes: { limit: MAX_REQUESTED_PER_DAY, retryAfterSeconds },
       headers: { 'retry-after': String(retryAfterSeconds) },
     },
   );
