@@ -12,7 +12,7 @@ import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { FinalsHandler } from '../results/finals-handler.ts';
 import { findResult } from '../results/shared.sql.ts';
-import { createAnalysisMaker } from './analysis-maker.ts';
+import { createAnalysisCompleter } from './analysis-completer.ts';
 import { createAnalysisWorker } from './analysis-worker.ts';
 import { latestFailure } from './evidence.sql.ts';
 import { groupsToAnalyse, summariesOfGroups } from './groups.sql.ts';
@@ -104,9 +104,9 @@ const NO_LIMIT_MS = 60_000;
 export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyses {
   const { store, clock, ids, retentionDays, model = null, allowance = unlimited } = parts;
   const { modelLimitMs = NO_LIMIT_MS, dailyLimit = 0 } = parts;
-  const maker = createAnalysisMaker({ ...parts, model, modelLimitMs, dailyLimit });
+  const completer = createAnalysisCompleter({ ...parts, model, modelLimitMs, dailyLimit });
   const modelWorkers = model === null ? 0 : MODEL_WORKERS;
-  const worker = createAnalysisWorker({ ...parts, maker, modelWorkers });
+  const worker = createAnalysisWorker({ ...parts, completer, modelWorkers });
 
   function providerOf({ provider }: AnalysisRequest): AnalysisProvider {
     if (provider === 'openai' && model === null) {
@@ -200,8 +200,8 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
     },
 
     async makePending(signal) {
-      while (!signal.aborted && (await maker.byRules(signal)) > 0);
-      while (!signal.aborted && (await maker.byModel(signal)) > 0);
+      while (!signal.aborted && (await completer.byRules(signal)) > 0);
+      while (!signal.aborted && (await completer.byModel(signal)) > 0);
     },
 
     async maintain(signal) {
