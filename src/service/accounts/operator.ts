@@ -88,7 +88,8 @@ export async function addAccount(
       await lockFirstAccount(tx);
       const found = await findAccountsByName(tx, { name, limit: 1 });
       // Names are not unique: this also refuses a name of several accounts.
-      if (found.length > 0) return { accountId: (await resolveAccountByName(tx, name)).id, key: null };
+      if (found.length > 0)
+        return { accountId: (await resolveAccountByName(tx, name)).id, key: null };
     }
     await saveKey(key);
     isSaved = true;
