@@ -5,8 +5,8 @@ export const MIN_PART_CHARS = 8;
 /** The limit for all forms together; the index takes 8 to 16 bytes per character. */
 export const MAX_INDEXED_CHARS = 1_000_000;
 /** The builder yields after this many. */
-const CHARS_A_STEP = 20_000;
-const SECRETS_A_STEP = 200;
+const CHARS_PER_STEP = 20_000;
+const SECRETS_PER_STEP = 200;
 /** The part of a URL before its path is not secret, except for the password. */
 const ADDRESS = /^[a-z][a-z0-9+.-]*:\/\/(?:([^/?#]*)@)?[^/?#]*(.*)$/is;
 
@@ -62,7 +62,7 @@ function* indexParts(secrets: readonly string[]): Generator<void, PartMask> {
   let chars = 0;
   let charsLeftOut = 0;
   for (const [index, secret] of secrets.entries()) {
-    if (index % SECRETS_A_STEP === SECRETS_A_STEP - 1) yield;
+    if (index % SECRETS_PER_STEP === SECRETS_PER_STEP - 1) yield;
     const own = charsLeftOut === 0 ? formsOf(secret) : [];
     const ownChars = own.reduce((sum, form) => sum + form.length, 0);
     // Once the index is full, later secrets are skipped.
@@ -99,7 +99,7 @@ function* indexParts(secrets: readonly string[]): Generator<void, PartMask> {
     for (let from = start; from + MIN_PART_CHARS <= start + form.length; from += 1) {
       if (isVaried(all, from)) table[bucketOf(all, from)] ||= from + 1;
       sinceStep += 1;
-      if (sinceStep % CHARS_A_STEP === 0) yield;
+      if (sinceStep % CHARS_PER_STEP === 0) yield;
     }
     start += form.length;
   }

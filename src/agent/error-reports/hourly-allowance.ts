@@ -2,7 +2,7 @@ import { HOUR_MS } from '../../model/time-units.ts';
 import type { Clock } from '../../runtime/clock.ts';
 
 /** Limits the load on the service even if everything in an agent fails. */
-const REPORTS_AN_HOUR = 240;
+const REPORTS_PER_HOUR = 240;
 
 /** Limits the reports per hour. The hour begins with the first of them. */
 export class HourlyAllowance {
@@ -15,8 +15,8 @@ export class HourlyAllowance {
   }
 
   get left(): number {
-    if (this.renewedInMs === 0) return REPORTS_AN_HOUR;
-    return Math.max(0, REPORTS_AN_HOUR - this.#sent);
+    if (this.renewedInMs === 0) return REPORTS_PER_HOUR;
+    return Math.max(0, REPORTS_PER_HOUR - this.#sent);
   }
 
   /** Milliseconds until the next hour may begin; 0 if it may begin now. */

@@ -3,7 +3,7 @@ import type { CheckResult } from '../../model/result/result.ts';
 import { storableText } from '../../runtime/text/storable-text.ts';
 import { checkResultSchema, DETAIL_FIELDS } from '../../wire/v1/check-result.ts';
 import { MAX_BATCH_BYTES } from '../../wire/v1/limits.ts';
-import { passesQuickCheck } from './quick-wire-check.ts';
+import { passesQuickValidation } from './quick-wire-validation.ts';
 
 /** Maximum size of a result's JSON: several fit into a batch, and into the spool's memory. */
 export const MAX_RESULT_BYTES = MAX_BATCH_BYTES / 4;
@@ -60,7 +60,7 @@ function bodyOf(result: CheckResult): Buffer | null {
 }
 
 function isAccepted(result: CheckResult): boolean {
-  return passesQuickCheck(result) || checkResultSchema.safeParse(result).success;
+  return passesQuickValidation(result) || checkResultSchema.safeParse(result).success;
 }
 
 function cutTo(result: CheckResult, level: Level): CheckResult {

@@ -19,13 +19,13 @@ import {
 } from '../../scrub/secret-parts.ts';
 import type { OperatorVariables } from '../config/operator-variables.ts';
 import { type AttemptSecrets, attemptSecretsOf } from './attempt-secrets.ts';
-import { findOperatorSecrets } from './find-operator-secrets.ts';
 import {
   type AgentSecretsInput,
-  givenSecrets,
+  checkSetSecrets,
   type NamedValue,
   secretsAmong,
-} from './given-secrets.ts';
+} from './check-set-secrets.ts';
+import { findOperatorSecrets } from './find-operator-secrets.ts';
 import { secretForms } from './normal-forms.ts';
 import type { OperatorSecrets } from './operator-secrets.ts';
 import {
@@ -178,7 +178,7 @@ class WatchedSecrets implements AgentSecrets {
 
   take(given: AgentSecretsInput): Promise<void> {
     return this.#serialized(async () => {
-      const secrets = await givenSecrets(given);
+      const secrets = await checkSetSecrets(given);
       const shared = new Map(given.variables.map(({ key, value }) => [key, value]));
       const unreadable = new Set(given.unreadableVariables);
       await this.#putInForce({ agent: this.#agentValues(), shared, unreadable, secrets });

@@ -16,7 +16,7 @@ import { unstorableTexts } from '../http/resources/input-problems.ts';
 import { WHOLE_LIST } from '../http/resources/paging.ts';
 import { createUserFeatures } from '../sessions/create-feature.ts';
 import { emailSchema } from '../users/email.ts';
-import { accountNamed, namedAccount } from './named-account.ts';
+import { resolveAccount, resolveAccountByName } from './resolve-account.ts';
 import {
   countAccounts,
   findAccountsByName,
@@ -88,7 +88,8 @@ export async function addAccount(
       await lockFirstAccount(tx);
       const found = await findAccountsByName(tx, { name, limit: 1 });
       // Names are not unique: this also refuses a name of several accounts.
-      if (found.length > 0) return { accountId: (await accountNamed(tx, name)).id, key: null };
+      if (found.length > 0)
+        return { accountId: (await resolveAccountByName(tx, name)).id, key: null };
     }
     await saveKey(key);
     isSaved = true;
@@ -178,7 +179,7 @@ async function accountOf(
   store: Store,
   idOrName: string | null,
 ): Promise<{ readonly id: string; readonly name: string }> {
-  if (idOrName !== null) return await namedAccount(store, idOrName);
+  if (idOrName !== null) return await resolveAccount(store, idOrName);
   const count = await countAccounts(store, 2);
   if (count > 1) throw refused('there are several accounts: name one with --account ACCOUNT');
   const first = await findFirstAccount(store);

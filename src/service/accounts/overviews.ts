@@ -3,12 +3,12 @@ import { type AccountOverview, listOverviews, type OverviewCursor } from './over
 
 export type { AccountOverview } from './overviews.sql.ts';
 
-const ACCOUNTS_A_PAGE = 100;
+const ACCOUNTS_PER_PAGE = 100;
 
 /** All accounts, oldest first, a page at a time: only one page is in memory. */
 export async function* accountOverviews(
   sql: Sql,
-  perPage = ACCOUNTS_A_PAGE,
+  perPage = ACCOUNTS_PER_PAGE,
 ): AsyncGenerator<readonly AccountOverview[], void, undefined> {
   for (let after: OverviewCursor | null = null; ; ) {
     const page: readonly (AccountOverview & OverviewCursor)[] = await listOverviews(sql, {

@@ -12,14 +12,14 @@ export type { AgentError } from './sql.ts';
 /** Maximum number of stored errors of a location. Beyond it, errors of the agents with the most go first. */
 export const MAX_AGENT_ERRORS = 1_000;
 /** Maximum number of stored errors of an agent: one agent must not displace the errors of all others. */
-export const MAX_ERRORS_AN_AGENT = 100;
+export const MAX_ERRORS_PER_AGENT = 100;
 
 /**
  * The agents' own errors: external observability (src/agent/README.md, "Error reports").
  */
 export interface AgentErrors {
   /**
-   * Deletes older errors: of the agent beyond MAX_ERRORS_AN_AGENT; beyond MAX_AGENT_ERRORS of the
+   * Deletes older errors: of the agent beyond MAX_ERRORS_PER_AGENT; beyond MAX_AGENT_ERRORS of the
    * location, those of the agents with the most.
    *
    * @throws ServiceError 409 with the attribute `reason` `unknown_agent` where the location has no such
@@ -50,7 +50,7 @@ export function createAgentErrors({ store }: { readonly store: Store }): AgentEr
       await trimAgentErrors(store, {
         accountId,
         locationId,
-        ofEachAgent: MAX_ERRORS_AN_AGENT,
+        ofEachAgent: MAX_ERRORS_PER_AGENT,
         inAll: MAX_AGENT_ERRORS,
       });
       return { stored };

@@ -10,7 +10,7 @@ import {
   type AgentError,
   type AgentErrors,
   MAX_AGENT_ERRORS,
-  MAX_ERRORS_AN_AGENT,
+  MAX_ERRORS_PER_AGENT,
 } from './agent-errors.ts';
 
 const fields = {
@@ -45,7 +45,7 @@ export function locationAgentErrorsRoutes(features: {
           tags: ['Private locations'],
           operationId: 'listLocationAgentErrors',
           summary: "List the errors of a location's agents, newest first",
-          description: `Errors of the agents themselves, not of checks. Retains the newest ${MAX_ERRORS_AN_AGENT} of each agent and ${MAX_AGENT_ERRORS} of each location.`,
+          description: `Errors of the agents themselves, not of checks. Retains the newest ${MAX_ERRORS_PER_AGENT} of each agent and ${MAX_AGENT_ERRORS} of each location.`,
           params: z.object({ id: uuidParam }),
           querystring: z.strictObject(pageQuery),
           response: { 200: z.array(response) },

@@ -20,7 +20,7 @@ export interface DueChecksParts extends JudgementEffects {
 }
 
 /** Bounds how long a transaction locks its checks. */
-const CHECKS_A_TRANSACTION = 100;
+const CHECKS_PER_TRANSACTION = 100;
 const JUDGE_EVERY_MS = 1000;
 const MAX_BACK_OFF_MS = 30_000;
 
@@ -35,7 +35,7 @@ export async function judgeDueChecks(parts: DueChecksParts): Promise<number> {
   for (;;) {
     const count = await judgeBatch(parts);
     judged += count;
-    if (count < CHECKS_A_TRANSACTION) return judged;
+    if (count < CHECKS_PER_TRANSACTION) return judged;
   }
 }
 
@@ -43,7 +43,7 @@ function judgeBatch(effects: DueChecksParts): Promise<number> {
   const { store, clock, ids, silences } = effects;
   return store.transaction(async (tx) => {
     const atMs = clock.wallMs();
-    const due = await claimDueSubjects(tx, { atMs, limit: CHECKS_A_TRANSACTION });
+    const due = await claimDueSubjects(tx, { atMs, limit: CHECKS_PER_TRANSACTION });
     for (const [accountId, subjects] of groupBy(due, (subject) => subject.accountId)) {
       const isSilenced = await silences.from(tx, accountId, atMs);
       const parents = await parentsOf(tx, accountId, subjects);

@@ -8,17 +8,17 @@ import { readSnapshot } from '../database/read-snapshot.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { planSegments } from './rollups/plan-segments.ts';
 import {
-  type AddParam,
-  hasMoreSingleRuns,
-  readRollUpState,
-  rolledRunsSql,
-} from './rollups/rolled-runs.sql.ts';
-import {
   isOfRollUps,
   isRolled,
   type PointSpan,
   type RolledAggregation,
 } from './rollups/rolled-up-queries.ts';
+import {
+  type AddParam,
+  hasMoreSingleRuns,
+  readRollUpState,
+  rolledUpRunsSql,
+} from './rollups/rolled-up-runs.sql.ts';
 import { MEASURE_COLUMNS } from './run-metrics.sql.ts';
 
 export interface SeriesQuery {
@@ -171,7 +171,7 @@ async function readRolled(
     }
     const { text, params } = seriesSql(query, {
       ofManyRuns: ofRollUps,
-      source: (param) => `(${rolledRunsSql(segments, measureColumnsOf(metrics), param)})`,
+      source: (param) => `(${rolledUpRunsSql(segments, measureColumnsOf(metrics), param)})`,
     });
     return sql.query<PointRow>(text, params);
   });

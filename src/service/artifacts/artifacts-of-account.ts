@@ -11,7 +11,7 @@ interface Parts {
 
 /** How many contents are removed concurrently: removing one mostly means waiting for the bucket. */
 const CONTENTS_AT_ONCE = 4;
-const CONTENTS_A_BATCH = 100;
+const CONTENTS_PER_BATCH = 100;
 const ROWS_AT_ONCE = 1_000;
 /** Enough to distinguish a wrong folder or bucket from a few lost contents. */
 const SAMPLE = 5;
@@ -32,7 +32,7 @@ export async function removeArtifactsOf(
 ): Promise<number> {
   let removed = 0;
   for (let after = ''; !signal.aborted; ) {
-    const query = { accountId, after, limit: CONTENTS_A_BATCH };
+    const query = { accountId, after, limit: CONTENTS_PER_BATCH };
     const batch = await listContentsOf(store, query);
     const rest = batch.values();
     const worker = async (): Promise<void> => {
@@ -48,7 +48,7 @@ export async function removeArtifactsOf(
     const bad = ends.find((end) => end.status === 'rejected');
     if (bad !== undefined) throw bad.reason;
     const last = batch.at(-1);
-    if (last === undefined || batch.length < CONTENTS_A_BATCH) break;
+    if (last === undefined || batch.length < CONTENTS_PER_BATCH) break;
     after = last;
   }
   if (contents !== null && !signal.aborted) await discardUploads(contents, accountId, signal);

@@ -28,8 +28,8 @@ export interface ArtifactCleanUpParts {
 const UPLOAD_SECONDS = 86_400;
 /** How long before its result an artifact may arrive. */
 const RESULT_SECONDS = 86_400;
-const CONTENTS_A_BATCH = 100;
-const UNCLAIMED_A_BATCH = 500;
+const CONTENTS_PER_BATCH = 100;
+const UNCLAIMED_PER_BATCH = 500;
 /** Bounds the transaction in which a content is removed when the artifact store hangs. */
 const REMOVAL_LIMIT_MS = 10_000;
 
@@ -70,7 +70,7 @@ async function removeAllOld(
 ): Promise<void> {
   const ages = { retentionDays: parts.retentionDays, uploadSeconds: UPLOAD_SECONDS };
   for (;;) {
-    const old = await listOldArtifactContents(parts.store, ages, CONTENTS_A_BATCH);
+    const old = await listOldArtifactContents(parts.store, ages, CONTENTS_PER_BATCH);
     let done = 0;
     for (const content of old) {
       if (signal.aborted) return;
@@ -85,7 +85,7 @@ async function removeAllOld(
       }
     }
     // Each batch lists those that failed again; the next pass retries them.
-    if (old.length < CONTENTS_A_BATCH || done === 0) return;
+    if (old.length < CONTENTS_PER_BATCH || done === 0) return;
   }
 }
 
@@ -100,7 +100,7 @@ async function removeUnclaimed(
     const batch: readonly UnclaimedArtifact[] = await listUnclaimedArtifacts(store, {
       olderThanSeconds: RESULT_SECONDS,
       after,
-      limit: UNCLAIMED_A_BATCH,
+      limit: UNCLAIMED_PER_BATCH,
     });
     const claimed = batch.flatMap(({ accountId, rowId, resultLocation: location }) =>
       location === null ? [] : [{ accountId, rowId, location }],
@@ -115,7 +115,7 @@ async function removeUnclaimed(
       total.unclaimed += gone ?? 0;
     }
     const last = batch.at(-1);
-    if (last === undefined || batch.length < UNCLAIMED_A_BATCH) return;
+    if (last === undefined || batch.length < UNCLAIMED_PER_BATCH) return;
     after = last;
   }
 }

@@ -20,7 +20,7 @@ import { type CheckLocation, locationsOfCheck } from './locations.sql.ts';
 import { type CheckRun, findRun, finishRuns } from './sql.ts';
 
 export type { LeaseHolder } from './claims.sql.ts';
-export { type CheckRun, RUN_REASONS, RUN_STATES } from './sql.ts';
+export { CHECK_RUN_STATES, type CheckRun, RUN_REASONS } from './sql.ts';
 
 export interface CheckRunsParts {
   readonly store: Store;

@@ -7,7 +7,7 @@ import { checkId } from '../http/resources/check-parameters.ts';
 import { alsoAs, withOldNames } from '../http/resources/deprecated-names.ts';
 import { uuidParam } from '../http/resources/parameters.ts';
 import { createdAt, idOf, SHOWN_CHECK } from '../http/resources/shown-fields.ts';
-import { type CheckRun, type CheckRuns, RUN_REASONS, RUN_STATES } from './check-runs.ts';
+import { CHECK_RUN_STATES, type CheckRun, type CheckRuns, RUN_REASONS } from './check-runs.ts';
 
 const TAGS = ['Check runs'];
 const RUN = { role: 'run' } as const;
@@ -35,7 +35,7 @@ const fields = {
     .enum(RUN_REASONS)
     .describe('`requested` by an API call, or `retry`: another location handed it over.'),
   state: z
-    .enum(RUN_STATES)
+    .enum(CHECK_RUN_STATES)
     .describe(
       '`waiting` for an agent, `assigned` to one, `done`: its final result is stored, `expired`: no agent made it in time, `cancelled` on request.',
     ),

@@ -12,8 +12,8 @@ export type RunReason = (typeof RUN_REASONS)[number];
  * - `expired`: no agent ran it in time; a late FINAL changes it to `done`
  * - `cancelled`: on request; a FINAL does not change this state
  */
-export const RUN_STATES = ['waiting', 'assigned', 'done', 'expired', 'cancelled'] as const;
-export type RunState = (typeof RUN_STATES)[number];
+export const CHECK_RUN_STATES = ['waiting', 'assigned', 'done', 'expired', 'cancelled'] as const;
+export type CheckRunState = (typeof CHECK_RUN_STATES)[number];
 
 /** An unscheduled run, from its row and its FINAL. */
 export type CheckRun = {
@@ -22,7 +22,7 @@ export type CheckRun = {
   /** The slug of the location that makes it. */
   readonly location: string;
   readonly reason: RunReason;
-  readonly state: RunState;
+  readonly state: CheckRunState;
   readonly slot: Date;
   readonly sequenceId: string;
   readonly createdAt: Date;

@@ -2,7 +2,7 @@ import { insertRequestedRun } from '../check-runs/insert-requested-run.ts';
 import { findCheck } from '../checks/shared.sql.ts';
 import type { Sql, Store } from '../database/store.ts';
 import { findPrivateLocation } from '../private-locations/shared.sql.ts';
-import { haveEnded, nextMembers, type SkipReason, verdictOf } from './progress.ts';
+import { groupVerdictOf, haveEnded, nextMembers, type SkipReason } from './progress.ts';
 import {
   changeMembers,
   endGroupRun,
@@ -64,7 +64,7 @@ export async function advanceGroupRun(
   for (;;) {
     const members = await listMembers(tx, run.id);
     if (haveEnded(members)) {
-      return endGroupRun(tx, { id: run.id, state: 'ended', verdict: verdictOf(members) });
+      return endGroupRun(tx, { id: run.id, state: 'ended', verdict: groupVerdictOf(members) });
     }
     const changes: MemberChange[] = [];
     for (const member of nextMembers(members, run.concurrency)) {

@@ -2,7 +2,7 @@ import { cancelRuns } from '../check-runs/cancelling.ts';
 import type { AccountKey } from '../database/account-key.ts';
 import type { Sql } from '../database/store.ts';
 import { conflict, notFound } from '../errors.ts';
-import { verdictOf } from './progress.ts';
+import { groupVerdictOf } from './progress.ts';
 import {
   cancelPendingMembers,
   endGroupRun,
@@ -33,5 +33,5 @@ export async function cancelGroupRun(tx: Sql, { accountId, id }: AccountKey): Pr
   await cancelRuns(tx, accountId, started);
   await settleMembers(tx, id);
   const members = await listMembers(tx, id);
-  await endGroupRun(tx, { id, state: 'cancelled', verdict: verdictOf(members) });
+  await endGroupRun(tx, { id, state: 'cancelled', verdict: groupVerdictOf(members) });
 }

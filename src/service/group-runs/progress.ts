@@ -79,7 +79,7 @@ export function haveEnded(members: readonly Pick<Member, 'state'>[]): boolean {
 }
 
 /** @param members the members that have ended; skipped ones do not count */
-export function verdictOf(
+export function groupVerdictOf(
   members: readonly { readonly state: MemberState; readonly verdict: RunResult | null }[],
 ): GroupVerdict {
   const verdicts = members.flatMap(({ state, verdict }) => (state === 'skipped' ? [] : [verdict]));

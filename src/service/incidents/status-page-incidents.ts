@@ -10,7 +10,7 @@ import { everyHour } from '../database/every-hour.ts';
 import { removeInBatches, removePastRetention } from '../database/retention.ts';
 import { conflict, invalid } from '../errors.ts';
 import { firstMonth } from '../status-pages/history/months.ts';
-import { requireServices } from '../status-pages/named-services.ts';
+import { requireServices } from '../status-pages/require-services.ts';
 import { announceIncident, announceUpdates } from '../status-pages/subscriptions/shared.sql.ts';
 import { RECOVERED_TEXT } from './incident-trigger.ts';
 import {

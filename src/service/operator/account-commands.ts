@@ -11,8 +11,8 @@ import {
   readContents,
   removeAccount,
 } from '../account-removal/remove-account.ts';
-import { namedAccount } from '../accounts/named-account.ts';
 import { type AccountOverview, accountOverviews } from '../accounts/overviews.ts';
+import { resolveAccount } from '../accounts/resolve-account.ts';
 import { findFirstAccount } from '../accounts/shared.sql.ts';
 import { createLocationWake } from '../agents/assignment/location-wake.ts';
 import { lacksContentsOf } from '../artifacts/artifacts-of-account.ts';
@@ -55,7 +55,7 @@ export async function exportAccountOfService(
   idOrName: string,
 ): Promise<AccountFile> {
   return await withExistingStore(config, log, async (store) => {
-    const { id } = await namedAccount(store, idOrName);
+    const { id } = await resolveAccount(store, idOrName);
     return await withContents({ config, log }, async (contents) => {
       const clock = systemClock;
       const wake = await createLocationWake(store, clock);
@@ -104,7 +104,7 @@ export async function removeAccountFromService(
   { idOrName, keepsContents, confirm, onProgress, signal }: RemovalRequest,
 ): Promise<Removal | null> {
   const removeFrom = async (store: Store): Promise<Removal | null> => {
-    const account = await namedAccount(store, idOrName);
+    const account = await resolveAccount(store, idOrName);
     await refuseAccountOfProvider(store, config, account.id);
     const remove = async (contents: ArtifactStore | null): Promise<Removal | null> => {
       if (contents !== null && (await lacksContentsOf({ store, contents }, account.id, signal))) {

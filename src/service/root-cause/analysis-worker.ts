@@ -7,7 +7,7 @@ import { everyHour } from '../database/every-hour.ts';
 import { removePastRetention } from '../database/retention.ts';
 import type { Store } from '../database/store.ts';
 import { storeErrorKind } from '../database/store-errors.ts';
-import type { AnalysisMaker } from './analysis-maker.ts';
+import type { AnalysisCompleter } from './analysis-completer.ts';
 import { deleteModelDaysBefore } from './claims.sql.ts';
 import { deleteAnalysesBefore } from './sql.ts';
 
@@ -15,7 +15,7 @@ export interface WorkerParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
-  readonly maker: AnalysisMaker;
+  readonly completer: AnalysisCompleter;
   readonly retentionDays: number;
   /** Concurrent analyses by the model; 0 for none. */
   readonly modelWorkers: number;
@@ -34,7 +34,7 @@ const MAX_BACKOFF_MS = 30_000;
 const ROWS_PER_STATEMENT = 1_000;
 
 export function createAnalysisWorker(parts: WorkerParts): AnalysisWorker {
-  const { store, clock, log, maker, modelWorkers } = parts;
+  const { store, clock, log, completer, modelWorkers } = parts;
   const rules = new WakeSignal();
   const models = Array.from({ length: modelWorkers }, () => new WakeSignal());
   const wake = (): void => {
@@ -94,8 +94,8 @@ export function createAnalysisWorker(parts: WorkerParts): AnalysisWorker {
     wake,
     async maintain(signal) {
       await Promise.all([
-        work(rules, maker.byRules, signal),
-        ...models.map((each) => work(each, maker.byModel, signal)),
+        work(rules, completer.byRules, signal),
+        ...models.map((each) => work(each, completer.byModel, signal)),
         clean(signal),
       ]);
     },

@@ -12,7 +12,7 @@ import { conflict, invalid, notFound, ServiceError } from '../errors.ts';
 import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { FinalsHandler } from '../results/finals-handler.ts';
 import { findResult } from '../results/shared.sql.ts';
-import { createAnalysisMaker } from './analysis-maker.ts';
+import { createAnalysisCompleter } from './analysis-completer.ts';
 import { createAnalysisWorker } from './analysis-worker.ts';
 import { latestFailure } from './evidence.sql.ts';
 import { groupsToAnalyse, summariesOfGroups } from './groups.sql.ts';
@@ -92,8 +92,8 @@ export interface RootCauseAnalyses {
 }
 
 /** Limit of automatic analyses of a check by the rules per day. */
-const MAX_AUTOMATIC_A_DAY = 50;
-const MAX_REQUESTED_A_DAY = 200;
+const MAX_AUTOMATIC_PER_DAY = 50;
+const MAX_REQUESTED_PER_DAY = 200;
 /** Maximum number of analyses of an error group in a response. */
 const MAX_OF_GROUP = 10;
 /** How many failures of a check are searched for the latest one of a group. */
@@ -104,9 +104,9 @@ const NO_LIMIT_MS = 60_000;
 export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyses {
   const { store, clock, ids, retentionDays, model = null, allowance = unlimited } = parts;
   const { modelLimitMs = NO_LIMIT_MS, dailyLimit = 0 } = parts;
-  const maker = createAnalysisMaker({ ...parts, model, modelLimitMs, dailyLimit });
+  const completer = createAnalysisCompleter({ ...parts, model, modelLimitMs, dailyLimit });
   const modelWorkers = model === null ? 0 : MODEL_WORKERS;
-  const worker = createAnalysisWorker({ ...parts, maker, modelWorkers });
+  const worker = createAnalysisWorker({ ...parts, completer, modelWorkers });
 
   function providerOf({ provider }: AnalysisRequest): AnalysisProvider {
     if (provider === 'openai' && model === null) {
@@ -165,7 +165,7 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
         origin: 'requested',
         askedProvider,
         createdAtMs,
-        maxADay: MAX_REQUESTED_A_DAY,
+        maxPerDay: MAX_REQUESTED_PER_DAY,
       });
       if (inserted === 0) throw tooMany();
       worker.wake();
@@ -200,8 +200,8 @@ export function createRootCauseAnalyses(parts: RootCauseParts): RootCauseAnalyse
     },
 
     async makePending(signal) {
-      while (!signal.aborted && (await maker.byRules(signal)) > 0);
-      while (!signal.aborted && (await maker.byModel(signal)) > 0);
+      while (!signal.aborted && (await completer.byRules(signal)) > 0);
+      while (!signal.aborted && (await completer.byModel(signal)) > 0);
     },
 
     async maintain(signal) {
@@ -269,7 +269,7 @@ async function insertForGroups(
     origin: 'automatic',
     askedProvider: 'rules',
     createdAtMs: atMs,
-    maxADay: MAX_AUTOMATIC_A_DAY,
+    maxPerDay: MAX_AUTOMATIC_PER_DAY,
   });
 }
 
@@ -277,9 +277,9 @@ function tooMany(): ServiceError {
   const retryAfterSeconds = 3600;
   return new ServiceError(
     429,
-    `This check had ${MAX_REQUESTED_A_DAY} analyses in 24 hours; look at those, or try again later`,
+    `This check had ${MAX_REQUESTED_PER_DAY} analyses in 24 hours; look at those, or try again later`,
     {
-      attributes: { limit: MAX_REQUESTED_A_DAY, retryAfterSeconds },
+      attributes: { limit: MAX_REQUESTED_PER_DAY, retryAfterSeconds },
       headers: { 'retry-after': String(retryAfterSeconds) },
     },
   );

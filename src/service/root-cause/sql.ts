@@ -72,7 +72,7 @@ export interface NewAnalysis extends AnalysisSubject {
 /**
  * Inserts pending analyses.
  *
- * @param maxADay the limit of a check for its origin and provider in the last 24 hours, including
+ * @param maxPerDay the limit of a check for its origin and provider in the last 24 hours, including
  *   these; those above it are not inserted
  * @returns how many were inserted
  */
@@ -84,14 +84,14 @@ export async function insertPending(
     origin,
     askedProvider,
     createdAtMs,
-    maxADay,
+    maxPerDay,
   }: {
     readonly accountId: string;
     readonly analyses: readonly NewAnalysis[];
     readonly origin: AnalysisOrigin;
     readonly askedProvider: AnalysisProvider;
     readonly createdAtMs: number;
-    readonly maxADay: number;
+    readonly maxPerDay: number;
   },
 ): Promise<number> {
   const rows = analyses.map((one) => ({
@@ -113,7 +113,7 @@ export async function insertPending(
          and a.asked_provider = $4 and a.created_at > $5::timestamptz - interval '24 hours')
        <= $6::bigint
      returning 1`,
-    [accountId, jsonText(rows), origin, askedProvider, new Date(createdAtMs), maxADay],
+    [accountId, jsonText(rows), origin, askedProvider, new Date(createdAtMs), maxPerDay],
   );
   return inserted.length;
 }

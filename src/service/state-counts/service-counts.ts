@@ -1,7 +1,7 @@
 import type { CheckState } from '../../model/result/check-state.ts';
 
 /** The live agents of one private location. */
-export type LocationAgents = {
+export type LiveAgentCount = {
   readonly accountId: string;
   readonly location: string;
   readonly agents: number;
@@ -11,7 +11,7 @@ export type LocationAgents = {
 export interface ServiceCounts {
   /** null before the first reading. */
   readonly checks: Readonly<Record<CheckState, number>> | null;
-  readonly agents: readonly LocationAgents[];
+  readonly agents: readonly LiveAgentCount[];
   /** Private locations beyond those that `agents` names. */
   readonly locationsLeftOut: number;
 }

@@ -1,7 +1,7 @@
 import type { CheckState } from '../../model/result/check-state.ts';
 import { CHECK_STATE, CHECKS_WITH_STATUS } from '../checks/shared.sql.ts';
 import type { Sql } from '../database/store.ts';
-import type { LocationAgents } from './service-counts.ts';
+import type { LiveAgentCount } from './service-counts.ts';
 
 /** How many checks of all accounts are in each state that there is. */
 export function countCheckStates(
@@ -16,8 +16,8 @@ export function countCheckStates(
 export async function countLiveAgents(
   sql: Sql,
   { limit }: { readonly limit: number },
-): Promise<{ readonly first: readonly LocationAgents[]; readonly locations: number }> {
-  const first = await sql.query<LocationAgents>(
+): Promise<{ readonly first: readonly LiveAgentCount[]; readonly locations: number }> {
+  const first = await sql.query<LiveAgentCount>(
     `select l.account_id, l.slug as location, (
        select count(*) from agents g where g.location_id = l.id and g.lease_until > now()
      ) as agents

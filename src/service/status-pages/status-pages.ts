@@ -13,10 +13,10 @@ import type { Warning } from '../http/resources/warnings.ts';
 import type { Passwords } from '../users/password-hashing.ts';
 import { replaceCards } from './cards.sql.ts';
 import { type CardInput, planCards } from './cards.ts';
-import { requireServices } from './named-services.ts';
 import { PICTURE_KINDS, type PictureKind } from './pictures/picture.ts';
 import { pictureWarnings } from './pictures/picture-warnings.ts';
 import type { PagePictures } from './pictures/pictures.ts';
+import { requireServices } from './require-services.ts';
 import type { DomainRules } from './site/domain-rules.ts';
 import {
   deletePage,

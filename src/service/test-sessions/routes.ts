@@ -17,7 +17,7 @@ import { booleanQuery, NO_CONTENT, pageQuery, uuidParam } from '../http/resource
 import { createdAt, idOf } from '../http/resources/shown-fields.ts';
 import { shownResult } from '../results/result-schemas.ts';
 import { missedRunSchema } from './read-report.ts';
-import type { StoredSession, TestSessions } from './test-sessions.ts';
+import type { StoredTestSession, TestSessions } from './test-sessions.ts';
 
 const TAGS = ['Test sessions'];
 const RUN = { role: 'run' } as const;
@@ -216,7 +216,7 @@ function sendJson(reply: FastifyReply, json: string | Readable): FastifyReply {
   return reply.type('application/json; charset=utf-8').send(json);
 }
 
-function present(session: StoredSession): z.output<typeof response> {
+function present(session: StoredTestSession): z.output<typeof response> {
   const { counts, missed } = session;
   const missedCount = missed.reduce((sum, run) => sum + run.count, 0);
   return {

@@ -30,7 +30,7 @@ export type SessionTotals = {
   readonly stoppedAt: Date | null;
 };
 
-export type StoredSession = SessionTotals & {
+export type StoredTestSession = SessionTotals & {
   readonly id: string;
   readonly facts: TestSessionFacts;
   readonly createdAt: Date;
@@ -47,7 +47,7 @@ const ALL_BUT_MISSED = `id, jsonb_build_object('name', name, 'projectId', projec
 const COLUMNS = `${ALL_BUT_MISSED}, missed`;
 
 /** @returns false if the account has a session with the id */
-export async function insertSession(
+export async function insertTestSession(
   sql: Sql,
   {
     accountId,
@@ -78,12 +78,18 @@ export async function insertSession(
   return rows.length > 0;
 }
 
-export async function findSession(sql: Sql, key: AccountKey): Promise<StoredSession | null> {
+export async function findTestSession(
+  sql: Sql,
+  key: AccountKey,
+): Promise<StoredTestSession | null> {
   return readSession(sql, key, '');
 }
 
 /** Locks the session until the transaction ends. */
-export async function lockSession(sql: Sql, key: AccountKey): Promise<StoredSession | null> {
+export async function lockTestSession(
+  sql: Sql,
+  key: AccountKey,
+): Promise<StoredTestSession | null> {
   return readSession(sql, key, 'for update');
 }
 
@@ -91,8 +97,8 @@ async function readSession(
   sql: Sql,
   { accountId, id }: AccountKey,
   lock: '' | 'for update',
-): Promise<StoredSession | null> {
-  const [row] = await sql.query<StoredSession>(
+): Promise<StoredTestSession | null> {
+  const [row] = await sql.query<StoredTestSession>(
     `select ${COLUMNS} from test_sessions where account_id = $1 and id = $2 ${lock}`,
     [accountId, id],
   );
@@ -107,7 +113,7 @@ type Fitting = { readonly fitting: readonly MissedRun[] | null };
  * @param maxBytes of the missed runs of all listed sessions
  * @returns null if these have more
  */
-export async function listSessions(
+export async function listTestSessions(
   sql: Sql,
   {
     accountId,
@@ -118,7 +124,7 @@ export async function listSessions(
     readonly projectId: string | null;
   },
   maxBytes: number,
-): Promise<readonly StoredSession[] | null> {
+): Promise<readonly StoredTestSession[] | null> {
   const list: List = {
     columns: '*',
     from: 'test_sessions',
@@ -129,13 +135,13 @@ export async function listSessions(
         when sum(octet_length(missed::text)) over () <= ${maxBytes} then missed end as fitting ${keys}
       from (${page}) as page ${order}`,
   };
-  const rows = await readList<Omit<StoredSession, 'missed'> & Fitting>(sql, list, range);
+  const rows = await readList<Omit<StoredTestSession, 'missed'> & Fitting>(sql, list, range);
   if (rows.some(({ fitting }) => fitting === null)) return null;
   return rows.map(({ fitting, ...session }) => ({ ...session, missed: fitting ?? [] }));
 }
 
 /**
- * Only for a session that `lockSession` locks.
+ * Only for a session that `lockTestSession` locks.
  *
  * @returns the ids of the new results
  */
@@ -157,7 +163,7 @@ export async function insertSessionResults(
   return new Set(rows.map((row) => row.id));
 }
 
-/** Only for a session that `lockSession` locks. */
+/** Only for a session that `lockTestSession` locks. */
 export async function putTotals(
   sql: Sql,
   {
@@ -170,9 +176,9 @@ export async function putTotals(
     /** null for a new session. */
     readonly updatedAtMs: number | null;
   },
-): Promise<StoredSession | null> {
+): Promise<StoredTestSession | null> {
   const { counts } = totals;
-  const [row] = await sql.query<StoredSession>(
+  const [row] = await sql.query<StoredTestSession>(
     `update test_sessions set passed = $3::int, degraded = $4::int, failed = $5::int,
        errors = $6::int, cancelled = $7::int, results = $8::int, missed = $9::jsonb,
        error_group_ids = $10::text[], started_at = $11::timestamptz, stopped_at = $12::timestamptz,
@@ -232,7 +238,7 @@ export async function listSessionResults(
 }
 
 /** Deletes its results, too. @returns false if there was none */
-export async function deleteSession(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
+export async function deleteTestSession(sql: Sql, { accountId, id }: AccountKey): Promise<boolean> {
   const rows = await sql.query(
     'delete from test_sessions where account_id = $1 and id = $2 returning 1 as one',
     [accountId, id],
@@ -241,7 +247,7 @@ export async function deleteSession(sql: Sql, { accountId, id }: AccountKey): Pr
 }
 
 /** @returns how many it deleted, at most the limit */
-export async function deleteSessionsBefore(
+export async function deleteTestSessionsBefore(
   sql: Sql,
   { beforeMs, limit }: { readonly beforeMs: number; readonly limit: number },
 ): Promise<number> {

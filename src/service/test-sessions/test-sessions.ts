@@ -23,20 +23,20 @@ import { type Page, rangeOf } from '../http/resources/paging.ts';
 import type { SecretScrubbing } from '../secrets/secret-scrubbing.ts';
 import { readReport } from './read-report.ts';
 import {
-  deleteSession,
-  deleteSessionsBefore,
-  findSession,
-  insertSession,
+  deleteTestSession,
+  deleteTestSessionsBefore,
+  findTestSession,
   insertSessionResults,
+  insertTestSession,
   listSessionResults,
-  listSessions,
-  lockSession,
+  listTestSessions,
+  lockTestSession,
   putTotals,
-  type StoredSession,
+  type StoredTestSession,
 } from './sql.ts';
 import { totalsWith } from './totals.ts';
 
-export type { StoredSession } from './sql.ts';
+export type { StoredTestSession } from './sql.ts';
 
 export interface TestSessionsParts {
   readonly store: Store;
@@ -79,14 +79,14 @@ export interface TestSessions {
   add(
     accountId: string,
     report: TestSessionReport,
-  ): Promise<{ readonly session: StoredSession; readonly isNew: boolean }>;
+  ): Promise<{ readonly session: StoredTestSession; readonly isNew: boolean }>;
   /** @throws ServiceError 404 */
-  get(key: AccountKey): Promise<StoredSession>;
+  get(key: AccountKey): Promise<StoredTestSession>;
   /** Newest first. @throws ServiceError 400 where the page is too large, as of `results` */
   list(
     accountId: string,
     query: Page & { readonly projectId: string | null },
-  ): Promise<readonly StoredSession[]>;
+  ): Promise<readonly StoredTestSession[]>;
   /**
    * JSON texts, in the order in which the runs began.
    *
@@ -119,8 +119,8 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
       const id = chosenId ?? ids();
       return store.transaction(async (tx) => {
         const atMs = clock.wallMs();
-        const isNew = await insertSession(tx, { accountId, id, facts, createdAtMs: atMs });
-        const before = await lockSession(tx, { accountId, id });
+        const isNew = await insertTestSession(tx, { accountId, id, facts, createdAtMs: atMs });
+        const before = await lockTestSession(tx, { accountId, id });
         if (before === null) throw notFound('test session');
         const { projectId, environment } = before.facts;
         const results: ReceivedResult[] = [];
@@ -150,20 +150,20 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
     },
 
     async get(key) {
-      const found = await findSession(store, key);
+      const found = await findTestSession(store, key);
       if (found === null) throw notFound('test session');
       return found;
     },
 
     async list(accountId, { projectId, ...page }) {
       const asked = { accountId, projectId, ...rangeOf(page) };
-      const found = await listSessions(store, asked, MAX_PAGE_BYTES);
+      const found = await listTestSessions(store, asked, MAX_PAGE_BYTES);
       if (found === null) throw pageTooLarge('the missed runs of these sessions have');
       return found;
     },
 
     async results(key, { resultType, hasFailures, ...page }) {
-      if ((await findSession(store, key)) === null) throw notFound('test session');
+      if ((await findTestSession(store, key)) === null) throw notFound('test session');
       const resultTypes = ALL_TYPES.filter((type) => resultType === 'ALL' || type === resultType);
       const asked = { ...key, resultTypes, hasFailures, ...rangeOf(page) };
       const found = await listSessionResults(store, asked, MAX_PAGE_BYTES);
@@ -172,7 +172,7 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
     },
 
     async remove(key) {
-      if (!(await deleteSession(store, key))) throw notFound('test session');
+      if (!(await deleteTestSession(store, key))) throw notFound('test session');
     },
 
     async maintain(signal) {
@@ -183,7 +183,7 @@ export function createTestSessions(parts: TestSessionsParts): TestSessions {
           removePastRetention(
             parts,
             SESSIONS_AT_ONCE,
-            (old) => deleteSessionsBefore(store, old),
+            (old) => deleteTestSessionsBefore(store, old),
             signal,
           ),
         signal,

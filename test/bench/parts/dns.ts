@@ -8,7 +8,7 @@ import { atMost, beside, measureInTurns } from '../support/compare.ts';
 import { durationsOf } from '../support/durations.ts';
 import { NAMES, type NameServer, withNameServer } from '../support/name-server.ts';
 
-const RUNS_A_SECOND = 15_000;
+const RUNS_PER_SECOND = 15_000;
 
 export const dnsPart: Part = {
   name: 'dns',
@@ -30,7 +30,7 @@ async function measure({ port }: NameServer, context: PartContext): Promise<read
       assertions: [{ source: 'RESPONSE_CODE', comparison: 'EQUALS', target: 'NOERROR' }],
     },
   });
-  const { saturated, agent } = agentLoads(RUNS_A_SECOND, checkOf, context);
+  const { saturated, agent } = agentLoads(RUNS_PER_SECOND, checkOf, context);
   // The exporter has a module for each name.
   const asked = { query_type: 'A', transport_protocol: 'udp', preferred_ip_protocol: 'ip4' };
   const modules = { dns: { prober: 'dns', dns: { ...asked, query_name: NAMES[0] } } };

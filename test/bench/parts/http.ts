@@ -10,9 +10,9 @@ import { type WebServer, withWebServer } from '../support/web-server.ts';
 const BARE = join(import.meta.dirname, '../drivers/bare-requests.mjs');
 const AT_ONCE = 50;
 /** More than one core can run. */
-const RUNS_A_SECOND = 8_000;
+const RUNS_PER_SECOND = 8_000;
 /** A usual load: each run finds the processor's caches cold. */
-const CALM_RUNS_A_SECOND = 200;
+const CALM_RUNS_PER_SECOND = 200;
 
 export const httpPart: Part = {
   name: 'http',
@@ -26,7 +26,7 @@ export const httpPart: Part = {
 
 async function measure(web: WebServer, context: PartContext): Promise<readonly Measured[]> {
   const { warmUpMs, peerSeconds } = durationsOf(context);
-  const { saturated, agent, at } = agentLoads(RUNS_A_SECOND, (n) => urlCheck(web, n), context);
+  const { saturated, agent, at } = agentLoads(RUNS_PER_SECOND, (n) => urlCheck(web, n), context);
   const bare = async (how: string) => {
     const { stdout } = await runToEnd(process.execPath, [
       BARE,
@@ -48,9 +48,9 @@ async function measure(web: WebServer, context: PartContext): Promise<readonly M
         blackbox: async () => ({ ...(await blackbox.drive('http', web.plain, peerSeconds)) }),
         undici: () => bare('undici'),
         socket: () => bare('socket'),
-        calm: at(CALM_RUNS_A_SECOND),
+        calm: at(CALM_RUNS_PER_SECOND),
         calmBlackbox: async () => ({
-          ...(await blackbox.ask('http', web.plain, CALM_RUNS_A_SECOND, peerSeconds)),
+          ...(await blackbox.ask('http', web.plain, CALM_RUNS_PER_SECOND, peerSeconds)),
         }),
       },
       context,
@@ -67,7 +67,7 @@ async function measure(web: WebServer, context: PartContext): Promise<readonly M
       beside('CPU a URL check', 'ms', cpu('agent'), blackboxCpu, atMost(0.45)),
       beside('CPU a URL check', 'ms', cpu('agent'), undiciCpu, atMost(1.35)),
       beside('CPU a URL check', 'ms', cpu('agent'), socketCpu),
-      beside(`CPU a URL check, at ${CALM_RUNS_A_SECOND} a second`, 'ms', cpu('calm'), {
+      beside(`CPU a URL check, at ${CALM_RUNS_PER_SECOND} a second`, 'ms', cpu('calm'), {
         name: 'blackbox exporter, at as many',
         values: cpu('calmBlackbox'),
       }),

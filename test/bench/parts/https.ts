@@ -6,7 +6,7 @@ import { atMost, beside, measureInTurns } from '../support/compare.ts';
 import { durationsOf } from '../support/durations.ts';
 import { type WebServer, withWebServer } from '../support/web-server.ts';
 
-const RUNS_A_SECOND = 2_000;
+const RUNS_PER_SECOND = 2_000;
 
 export const httpsPart: Part = {
   name: 'https',
@@ -21,7 +21,7 @@ export const httpsPart: Part = {
 async function measure(web: WebServer, context: PartContext): Promise<readonly Measured[]> {
   const { peerSeconds } = durationsOf(context);
   const env = { NODE_EXTRA_CA_CERTS: web.caFile };
-  const { saturated, agent } = agentLoads(RUNS_A_SECOND, (n) => urlCheck(web, n), context, env);
+  const { saturated, agent } = agentLoads(RUNS_PER_SECOND, (n) => urlCheck(web, n), context, env);
   const tls = { ca_file: web.caFile };
   const http = { preferred_ip_protocol: 'ip4', tls_config: tls, fail_if_not_ssl: true };
   return withBlackbox({ https: { prober: 'http', http } }, async (blackbox) => {

@@ -5,7 +5,7 @@ import { atMost, beside, measureInTurns } from '../support/compare.ts';
 import { durationsOf } from '../support/durations.ts';
 import { withWebServer } from '../support/web-server.ts';
 
-const RUNS_A_SECOND = 20_000;
+const RUNS_PER_SECOND = 20_000;
 
 export const tcpPart: Part = {
   name: 'tcp',
@@ -19,7 +19,7 @@ export const tcpPart: Part = {
         checkType: 'TCP',
         request: addresses[n % addresses.length],
       });
-      const { saturated, agent } = agentLoads(RUNS_A_SECOND, checkOf, context);
+      const { saturated, agent } = agentLoads(RUNS_PER_SECOND, checkOf, context);
       const modules = { tcp: { prober: 'tcp', tcp: { preferred_ip_protocol: 'ip4' } } };
       const targets = addresses.map(({ hostname, port }) => `${hostname}:${port}`);
       return withBlackbox(modules, async (blackbox) => {

@@ -12,7 +12,7 @@ interface Known {
 
 const LIMIT = { of: 'value', bound: 'at most', number: 1 } as const;
 /** Checks that are changed one after the other in a round; the slowest counts. */
-const CHANGES_A_ROUND = 10;
+const CHANGES_PER_ROUND = 10;
 
 /**
  * How long it takes from the request for a change until the last of the agents that it concerns has
@@ -41,8 +41,8 @@ export async function measureFanOut(
         if (concerned !== agents) throw new Error(`${concerned} of ${agents} agents poll`);
         toAll.push(knownMs / 1000);
         const each: number[] = [];
-        for (let at = 0; at < CHANGES_A_ROUND; at += 1) {
-          const id = `check-${(round * CHANGES_A_ROUND + at) % checks}`;
+        for (let at = 0; at < CHANGES_PER_ROUND; at += 1) {
+          const id = `check-${(round * CHANGES_PER_ROUND + at) % checks}`;
           const change = { method: 'PATCH', path: `/v1/checks/${id}`, body: { name: `${round}` } };
           const until = { check: [id, `${round}`] };
           each.push((await driver.ask<Known>({ change, until })).knownMs);
@@ -61,7 +61,7 @@ export async function measureFanOut(
           target: LIMIT,
         },
         {
-          measure: `Service: a changed check is known to its agent, slowest of ${CHANGES_A_ROUND}, ${held}`,
+          measure: `Service: a changed check is known to its agent, slowest of ${CHANGES_PER_ROUND}, ${held}`,
           values: toOne,
           unit: 's',
           target: LIMIT,

@@ -45,7 +45,7 @@ export interface ClientsOptions {
   readonly reporters: number;
 }
 
-const RESULTS_A_BATCH = 20;
+const RESULTS_PER_BATCH = 20;
 const RETRY_MS = 100;
 /** The service answers within its own limits of 30 s: a request that lasts longer hangs. */
 const REQUEST_LIMIT_MS = 90_000;
@@ -119,7 +119,7 @@ export function startApiClients(options: ClientsOptions): ApiClients {
   let reported = 0;
   const beganMs = Date.now();
   const report = async (): Promise<void> => {
-    const results = Array.from({ length: RESULTS_A_BATCH }, () => {
+    const results = Array.from({ length: RESULTS_PER_BATCH }, () => {
       reported += 1;
       return resultOfRun({ checkId, runLocation: slug, slot: beganMs - reported * 1000 });
     });

@@ -14,7 +14,7 @@ export interface LocationWake {
   close(): Promise<void>;
 }
 
-export interface Hold {
+export interface PollHold {
   readonly wake: Pick<LocationWake, 'wait'>;
   readonly locationId: string;
   readonly clock: Clock;
@@ -28,7 +28,7 @@ export interface Hold {
  * @param look returns null while there is no answer yet; the last call must return an answer
  */
 export async function holdUntil<Answer>(
-  { wake, locationId, clock, holdMs }: Hold,
+  { wake, locationId, clock, holdMs }: PollHold,
   look: (isLast: boolean) => Promise<Answer | null>,
   signal: AbortSignal,
 ): Promise<Answer> {

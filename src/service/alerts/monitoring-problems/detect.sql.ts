@@ -5,7 +5,7 @@ import { CHANNEL_SUMMARY } from '../channels/channel-summary.sql.ts';
 
 /** The data of all accounts by which problems of monitoring itself are detected. */
 
-export type LocationKey = {
+export type ProblemLocation = {
   readonly accountId: string;
   readonly locationId: string;
   readonly slug: string;
@@ -13,7 +13,7 @@ export type LocationKey = {
 };
 
 /** The agents of a location that polled within a day; figures are those of its live agents. */
-export type LocationAgents = LocationKey & {
+export type LocationAgents = ProblemLocation & {
   readonly liveAgents: number;
   /** The requested versions that live agents have, each once. */
   readonly versions: readonly string[] | null;
@@ -80,7 +80,7 @@ export function listNotableLocations(
   );
 }
 
-export type LocationMissed = LocationKey & {
+export type LocationMissed = ProblemLocation & {
   /** Slots of the window that were not run. */
   readonly missed: number;
   /** Slots that its checks have in such a window. */

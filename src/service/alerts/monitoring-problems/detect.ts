@@ -13,12 +13,12 @@ import type { Sql } from '../../database/store.ts';
 import {
   type FailingChannel,
   type LocationAgents,
-  type LocationKey,
   type LocationMissed,
   listFailingChannels,
   listLiveVersions,
   listMissedByLocation,
   listNotableLocations,
+  type ProblemLocation,
 } from './detect.sql.ts';
 import type { DiskSpace } from './disk-space.ts';
 import type { FoundProblem } from './sql.ts';
@@ -137,7 +137,7 @@ function findingOfMissed(location: LocationMissed): readonly Finding[] {
 }
 
 function ofLocation(
-  { accountId, locationId, slug, name }: LocationKey,
+  { accountId, locationId, slug, name }: ProblemLocation,
   kind: MonitoringProblem,
   level: Finding['level'],
   message: string,

@@ -35,7 +35,7 @@ const REPEAT_AFTER_MS = 3 * MINUTE_MS;
 const SCAN_EVERY_MS = 30 * SECOND_MS;
 const MAX_BACK_OFF_MS = MINUTE_MS;
 /** Bounds how long a transaction locks its checks. */
-const PAIRS_A_TRANSACTION = 100;
+const PAIRS_PER_TRANSACTION = 100;
 const LIMITS: DueLimits = {
   // A bit more than comes due between two scans if they are spread evenly.
   share: (1.2 * SCAN_EVERY_MS) / REPEAT_AFTER_MS,
@@ -60,8 +60,8 @@ export async function repeatOpenAlerts({ store, clock }: RepeatParts): Promise<n
   let total = 0;
   for (const kind of KINDS) {
     const pairs = await listDuePairs(store, { ...due, ...LIMITS, kind });
-    for (let from = 0; from < pairs.length; from += PAIRS_A_TRANSACTION) {
-      const slice = pairs.slice(from, from + PAIRS_A_TRANSACTION);
+    for (let from = 0; from < pairs.length; from += PAIRS_PER_TRANSACTION) {
+      const slice = pairs.slice(from, from + PAIRS_PER_TRANSACTION);
       total += await store.transaction(async (tx) => {
         const locked = await lockDuePairs(tx, { ...due, kind, pairs: slice });
         if (locked.length === 0) return 0;

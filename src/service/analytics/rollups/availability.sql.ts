@@ -1,7 +1,7 @@
 import type { Sql } from '../../database/store.ts';
 import type { RollUpSegment } from './plan-segments.ts';
 import { missedBetweenSql } from './roll-up.sql.ts';
-import { groupByHash, rolledRunsSql } from './rolled-runs.sql.ts';
+import { groupByHash, rolledUpRunsSql } from './rolled-up-runs.sql.ts';
 
 export type RunCounts = {
   readonly checkId: string;
@@ -34,7 +34,7 @@ export async function countRuns(
   },
 ): Promise<readonly RunCounts[]> {
   const params: unknown[] = [accountId, minutes];
-  const runs = rolledRunsSql(segments, [], (value) => `$${params.push(value)}`);
+  const runs = rolledUpRunsSql(segments, [], (value) => `$${params.push(value)}`);
   // Returns one row with lists for each check: reading thousands of rows would take longer than counting them.
   const text = `select check_id, json_agg(extract(epoch from start)::bigint) as starts, json_agg(runs) as runs,
        json_agg(passed) as passed, json_agg(degraded) as degraded
@@ -83,7 +83,7 @@ export async function countDaysByLocation(
   }: { readonly accountId: string; readonly segments: readonly RollUpSegment[] },
 ): Promise<readonly LocationDay[]> {
   const params: unknown[] = [accountId];
-  const runs = rolledRunsSql(segments, [], (value) => `$${params.push(value)}`);
+  const runs = rolledUpRunsSql(segments, [], (value) => `$${params.push(value)}`);
   const text = `select check_id, run_location as location,
        date_bin(interval '24 hours', slot, timestamptz '1970-01-01T00:00:00Z') as start,
        sum(runs) as runs, coalesce(sum(runs) filter (where passed), 0) as passed

@@ -18,7 +18,7 @@ import {
 } from './availability.sql.ts';
 import { HeartbeatTimes } from './heartbeat-minutes.ts';
 import { planSegments, type RollUpState, startOf } from './plan-segments.ts';
-import { readRollUpState } from './rolled-runs.sql.ts';
+import { readRollUpState } from './rolled-up-runs.sql.ts';
 import {
   type CheckSpan,
   type RunsByLocation,

@@ -4,7 +4,7 @@ import { readDowntime } from '../../heartbeats/shared.sql.ts';
 import { countDaysByLocation } from './availability.sql.ts';
 import { HeartbeatTimes } from './heartbeat-minutes.ts';
 import { planSegments, startOf } from './plan-segments.ts';
-import { readRollUpState } from './rolled-runs.sql.ts';
+import { readRollUpState } from './rolled-up-runs.sql.ts';
 
 export interface LocationRuns {
   readonly location: string;

@@ -5,7 +5,7 @@ import type { ListRange } from '../../database/lists/list-walk.ts';
 import { readList } from '../../database/lists/lists.ts';
 import type { Sql } from '../../database/store.ts';
 import type { RollUpSegment } from '../rollups/plan-segments.ts';
-import { groupByHash, rolledRunsSql } from '../rollups/rolled-runs.sql.ts';
+import { groupByHash, rolledUpRunsSql } from '../rollups/rolled-up-runs.sql.ts';
 import { MEASURE_COLUMNS } from '../run-metrics.sql.ts';
 
 export type ReportedCheck = {
@@ -82,7 +82,7 @@ export async function sumUpRuns(
     return { column: MEASURE_COLUMNS[measure], aggregate };
   });
   const columns = [...new Set(parts.map(({ column }) => column))];
-  const runs = rolledRunsSql(segments, columns, (value) => `$${params.push(value)}`);
+  const runs = rolledUpRunsSql(segments, columns, (value) => `$${params.push(value)}`);
   const values = parts.map(
     ({ column, aggregate }, at) => `, ${AGGREGATES[aggregate](column)} as value${at}`,
   );

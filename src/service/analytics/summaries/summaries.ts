@@ -12,7 +12,7 @@ import type { OutdatedStates } from '../../results/statuses/outdated-states.ts';
 import { type AskedWindow, inTime, MAX_RUNS_EMBEDDED, reportWindow } from '../report-limits.ts';
 import type { ReportQueue } from '../report-queue.ts';
 import { planSegments, startOf } from '../rollups/plan-segments.ts';
-import { hasMoreSingleRuns, readRollUpState } from '../rollups/rolled-runs.sql.ts';
+import { hasMoreSingleRuns, readRollUpState } from '../rollups/rolled-up-runs.sql.ts';
 import {
   listReportedChecks,
   type ReportedCheck,

@@ -84,9 +84,9 @@ export interface ResultIntake {
 }
 
 /** Bounds how long a transaction locks checks, and blocks the thread of the embedded database. */
-const RESULTS_A_TRANSACTION = 250;
+const RESULTS_PER_TRANSACTION = 250;
 /** Each slot is looked up among the results. */
-const SLOTS_A_TRANSACTION = 2_000;
+const SLOTS_PER_TRANSACTION = 2_000;
 /** Time limit: agents time out if the response takes much longer. */
 const MISSED_BUDGET_MS = 5_000;
 
@@ -212,8 +212,8 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
         }),
       );
       await storage.watch(partitions.ensure(results.map(({ record }) => record.checkRunId)));
-      for (let from = 0; from < results.length; from += RESULTS_A_TRANSACTION) {
-        const records = results.slice(from, from + RESULTS_A_TRANSACTION);
+      for (let from = 0; from < results.length; from += RESULTS_PER_TRANSACTION) {
+        const records = results.slice(from, from + RESULTS_PER_TRANSACTION);
         settle(records, await storage.watch(saveResults(sender, records, batch.agentId)));
       }
 
@@ -243,13 +243,13 @@ export function createResultIntake(parts: ResultIntakeParts): ResultIntake {
 }
 
 /** At most some milliseconds of work. */
-const SLOTS_A_PIECE = 20_000;
+const SLOTS_PER_PIECE = 20_000;
 
 function inPieces(range: SlotRange): readonly SlotRange[] {
-  return range.count <= SLOTS_A_PIECE ? [range] : [...splitByDay(range)];
+  return range.count <= SLOTS_PER_PIECE ? [range] : [...splitByDay(range)];
 }
 
-/** The next records with at most SLOTS_A_TRANSACTION slots in total; at least one. */
+/** The next records with at most SLOTS_PER_TRANSACTION slots in total; at least one. */
 function fittingTransaction(
   records: readonly ReceivedMissed[],
   from: number,
@@ -258,7 +258,7 @@ function fittingTransaction(
   let to = from;
   while (to < records.length) {
     slots += records[to]?.record.count ?? 0;
-    if (to > from && slots > SLOTS_A_TRANSACTION) break;
+    if (to > from && slots > SLOTS_PER_TRANSACTION) break;
     to += 1;
   }
   return records.slice(from, to);

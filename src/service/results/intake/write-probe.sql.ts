@@ -3,7 +3,7 @@ import type { Store } from '../../database/store.ts';
 /** Four rows to a page of 8 KiB, each too short to be compressed. Small: the probe runs on a full disk. */
 const ROWS = 16;
 /** MD5 sums of 32 characters. */
-const SUMS_A_ROW = 60;
+const SUMS_PER_ROW = 60;
 
 const ROLLBACK = new Error('rolls back what the probe wrote');
 
@@ -22,7 +22,7 @@ export async function probeDatabaseDisk(store: Pick<Store, 'transaction'>): Prom
       await tx.query(`set local temp_tablespaces = ''`);
       await tx.query(
         `create temporary table vedette_write_probe as
-         select (select string_agg(md5(row::text || n::text), '') from generate_series(1, ${SUMS_A_ROW}) n)
+         select (select string_agg(md5(row::text || n::text), '') from generate_series(1, ${SUMS_PER_ROW}) n)
          from generate_series(1, ${ROWS}) row`,
       );
       throw ROLLBACK;

@@ -19,8 +19,8 @@ import {
  * Maximum number of checks per transaction: the intake of their results waits for it. The first transaction has
  * one check and each further one twice as many, so that slow checks do not exceed MAX_WORK_MS by much.
  */
-const CHECKS_A_TRANSACTION = 10;
-const CHECKS_A_PAGE = 250;
+const CHECKS_PER_TRANSACTION = 10;
+const CHECKS_PER_PAGE = 250;
 /** Replaces the store's own limit, which may be 30 s. */
 const LIMITS: TransactionOptions = { statementTimeoutMs: 2_000 };
 /** Time limit of a refresh; later reads or the background work refresh the remaining checks. */
@@ -117,7 +117,7 @@ export function createOutdatedStates({ store, clock, log }: OutdatedStatesParts)
     const keyOfId = (id: string): string => keyOf({ accountId, checkId: id });
     let size = 1;
     for (let afterId = ''; ; ) {
-      const page = { accountId, checkId, afterId, limit: CHECKS_A_PAGE };
+      const page = { accountId, checkId, afterId, limit: CHECKS_PER_PAGE };
       const checkIds = await listOutdatedStates(store, page);
       const isAlone = (id: string): boolean => failures.has(keyOfId(id));
       const together = checkIds.filter((id) => !isAlone(id));
@@ -125,7 +125,7 @@ export function createOutdatedStates({ store, clock, log }: OutdatedStatesParts)
       while (together.length > 0) {
         if (clock.monotonicMs() >= endMs) return;
         const batch = together.splice(0, size);
-        size = Math.min(size * 2, CHECKS_A_TRANSACTION);
+        size = Math.min(size * 2, CHECKS_PER_TRANSACTION);
         if (await run(readStates, accountId, batch)) continue;
         for (const id of batch) noteFailure(keyOfId(id), clock.monotonicMs());
         alone.push(...batch);
@@ -134,14 +134,14 @@ export function createOutdatedStates({ store, clock, log }: OutdatedStatesParts)
         if (clock.monotonicMs() >= endMs) return;
         if (isDue(keyOfId(id))) await refreshAlone(accountId, id);
       }
-      if (checkIds.length < CHECKS_A_PAGE) return;
+      if (checkIds.length < CHECKS_PER_PAGE) return;
       afterId = checkIds.at(-1) ?? afterId;
     }
   }
 
   /** Refreshes the next batch of one account. @returns whether there may be more */
   async function refreshNext(signal: AbortSignal): Promise<boolean> {
-    const found = await nextOutdatedChecks(store, { after, limit: CHECKS_A_TRANSACTION });
+    const found = await nextOutdatedChecks(store, { after, limit: CHECKS_PER_TRANSACTION });
     const [first] = found;
     if (first === undefined) {
       after = START;

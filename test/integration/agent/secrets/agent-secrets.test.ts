@@ -10,7 +10,7 @@ import {
   type AgentSecrets,
   openAgentSecrets,
 } from '../../../../src/agent/secrets/agent-secrets.ts';
-import type { AgentSecretsInput } from '../../../../src/agent/secrets/given-secrets.ts';
+import type { AgentSecretsInput } from '../../../../src/agent/secrets/check-set-secrets.ts';
 import { buildScrubber } from '../../../../src/scrub/scrubber.ts';
 import { eventually } from '../../../support/eventually.ts';
 import { FakeClock } from '../../../support/fake-clock.ts';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { namedAccount } from '../../../../src/service/accounts/named-account.ts';
 import {
   type AccountOverview,
   accountOverviews,
 } from '../../../../src/service/accounts/overviews.ts';
+import { resolveAccount } from '../../../../src/service/accounts/resolve-account.ts';
 import { insertAccount } from '../../../../src/service/accounts/sql.ts';
 import { databases, useMigratedStore } from '../../../support/database/databases.ts';
 
@@ -61,11 +61,11 @@ describe.each(databases)('on %s', (kind) => {
   it('finds an account by its id or its name, and names the ids where several have it', async () => {
     const shop = await addAccount('Shop');
     const twins = [await addAccount('Twin'), await addAccount('Twin')];
-    expect((await namedAccount(store(), shop)).name).toBe('Shop');
-    expect((await namedAccount(store(), 'Shop')).id).toBe(shop);
-    await expect(namedAccount(store(), 'shop')).rejects.toThrow(/no account with the id or/);
-    await expect(namedAccount(store(), 'a\u0000b')).rejects.toThrow(/no account/);
-    const several = await namedAccount(store(), 'Twin').catch((error: Error) => error.message);
+    expect((await resolveAccount(store(), shop)).name).toBe('Shop');
+    expect((await resolveAccount(store(), 'Shop')).id).toBe(shop);
+    await expect(resolveAccount(store(), 'shop')).rejects.toThrow(/no account with the id or/);
+    await expect(resolveAccount(store(), 'a\u0000b')).rejects.toThrow(/no account/);
+    const several = await resolveAccount(store(), 'Twin').catch((error: Error) => error.message);
     for (const id of twins) expect(several).toContain(id);
   });
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   MAX_AGENT_ERRORS,
-  MAX_ERRORS_AN_AGENT,
+  MAX_ERRORS_PER_AGENT,
 } from '../../../../src/service/agent-errors/agent-errors.ts';
 import { databases, useMigratedStore } from '../../../support/database/databases.ts';
 import {
@@ -139,7 +139,7 @@ describe.each(databases)('on %s', (kind) => {
       );
       expect(counts).toEqual([
         { agentId: 'agent-a', errors: 1 },
-        { agentId: 'agent-b', errors: MAX_ERRORS_AN_AGENT },
+        { agentId: 'agent-b', errors: MAX_ERRORS_PER_AGENT },
       ]);
     });
 
@@ -147,7 +147,7 @@ describe.each(databases)('on %s', (kind) => {
       await http.agent(fixture.cellar, 'honest').look();
       const own = Array.from({ length: 60 }, () => ERROR);
       await http.send(fixture.cellar, '/agent/v1/errors', report('honest', own));
-      const many = Array.from({ length: MAX_ERRORS_AN_AGENT }, () => ERROR);
+      const many = Array.from({ length: MAX_ERRORS_PER_AGENT }, () => ERROR);
       for (let n = 0; n < 12; n += 1) {
         await http.agent(fixture.cellar, `invented-${n}`).look();
         const sent = await http.send(
@@ -155,7 +155,7 @@ describe.each(databases)('on %s', (kind) => {
           '/agent/v1/errors',
           report(`invented-${n}`, many),
         );
-        expect(sent.json).toEqual({ stored: MAX_ERRORS_AN_AGENT });
+        expect(sent.json).toEqual({ stored: MAX_ERRORS_PER_AGENT });
       }
       const counts = await store().query<{ agentId: string; errors: number }>(
         'select agent_id, count(*) as errors from agent_errors group by agent_id order by agent_id',

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  groupVerdictOf,
   haveEnded,
   type Member,
   type MemberState,
   nextMembers,
-  verdictOf,
 } from '../../../../src/service/group-runs/progress.ts';
 
 /** Members of one location by their order and state, for example `1 done, 2 pending, - pending`. */
@@ -65,6 +65,6 @@ describe('a group run', () => {
     ['incomplete', []],
   ] as const)('has the verdict %s after %j', (wanted, verdicts) => {
     const done = verdicts.map((verdict) => ({ state: 'done', verdict }) as const);
-    expect(verdictOf([...done, { state: 'skipped', verdict: null }])).toBe(wanted);
+    expect(groupVerdictOf([...done, { state: 'skipped', verdict: null }])).toBe(wanted);
   });
 });

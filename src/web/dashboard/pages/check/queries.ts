@@ -58,7 +58,7 @@ export interface RunFilter {
   readonly page: number;
 }
 
-export const RUNS_A_PAGE = 25;
+export const RUNS_PER_PAGE = 25;
 /** A margin for runs that are stored while the page is read. */
 const AHEAD_MS = 86_400_000;
 
@@ -81,7 +81,7 @@ export function useRuns(
               from: 0,
               to: to ?? Date.now() + AHEAD_MS,
               page,
-              limit: RUNS_A_PAGE,
+              limit: RUNS_PER_PAGE,
               ...(result === null ? {} : { result: [result] }),
               ...(location === null ? {} : { location }),
             },

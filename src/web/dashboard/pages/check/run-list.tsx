@@ -19,7 +19,7 @@ import {
   resultPath,
 } from './model.ts';
 import { Panel } from './panel.tsx';
-import { RUNS_A_PAGE, useRuns } from './queries.ts';
+import { RUNS_PER_PAGE, useRuns } from './queries.ts';
 import { Reason } from './why.tsx';
 
 const RESULTS = Object.keys(RESULT_WORDS) as RunResult[];
@@ -113,7 +113,7 @@ export function RunList({ check }: { readonly check: Check }) {
             </Button>
           )}
         </span>
-        {found !== null && found.runs.length === RUNS_A_PAGE && (
+        {found !== null && found.runs.length === RUNS_PER_PAGE && (
           <Button onClick={older}>Older runs</Button>
         )}
       </div>

@@ -84,7 +84,7 @@ export function useStatus(id: string): Query<{ readonly status: HeartbeatStatus 
   );
 }
 
-const EVENTS_A_PAGE = 20;
+const EVENTS_PER_PAGE = 20;
 
 /** Newest first. */
 export function useEvents(id: string, pages: number) {
@@ -93,15 +93,15 @@ export function useEvents(id: string, pages: number) {
     async (signal) => {
       const entries: HeartbeatEvent[] = [];
       for (let page = 1; page <= pages; page += 1) {
-        const query = { limit: EVENTS_A_PAGE, page };
+        const query = { limit: EVENTS_PER_PAGE, page };
         const path = { checkId: id };
         const listed = await bodyOf(
           api.GET('/v1/checks/heartbeats/{checkId}/events', { params: { path, query }, signal }),
         );
         entries.push(...listed);
-        if (listed.length < EVENTS_A_PAGE) break;
+        if (listed.length < EVENTS_PER_PAGE) break;
       }
-      return { entries, hasMore: entries.length === pages * EVENTS_A_PAGE };
+      return { entries, hasMore: entries.length === pages * EVENTS_PER_PAGE };
     },
     { on: ['check.status_changed'], concerns: concerns(id) },
   );

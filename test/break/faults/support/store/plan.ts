@@ -32,7 +32,7 @@ export type Choice = (faults: readonly Fault[], failed: ReadonlySet<string>) => 
 
 const MAX_FAILURES = 20;
 /** Each fault hits another try of the client. */
-const FAULTS_A_STEP = 3;
+const FAULTS_PER_STEP = 3;
 const TRIES_ALONE = 4;
 /**
  * A loop makes the same calls in each iteration: the first iterations of a scenario represent the
@@ -173,7 +173,7 @@ function casesOf(
   }
   const cases: Fault[][] = [];
   for (const faults of ofStep.values()) {
-    const count = Math.ceil(faults.length / FAULTS_A_STEP);
+    const count = Math.ceil(faults.length / FAULTS_PER_STEP);
     for (const [at, fault] of faults.entries()) {
       const group = cases[at % count] ?? [];
       cases[at % count] = [...group, fault];

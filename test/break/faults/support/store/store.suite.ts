@@ -168,7 +168,7 @@ const NOT_REACHED: Readonly<Record<string, string>> = {
 };
 const NOT_REACHED_ON: Readonly<Record<DatabaseKind, readonly string[]>> = {
   pglite: [],
-  postgres: ['analytics/rollups/rolled-runs.sql.ts hasMoreSingleRuns'],
+  postgres: ['analytics/rollups/rolled-up-runs.sql.ts hasMoreSingleRuns'],
 };
 
 const WORKLOADS: readonly Scenario[] = [

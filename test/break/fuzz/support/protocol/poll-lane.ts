@@ -31,7 +31,7 @@ const GOOD: WireAnswer = {
   ending: 'whole',
 };
 /** How often the agent gets a correct answer and is then compared completely. */
-const CASES_A_RECOVERY = 10;
+const CASES_PER_RECOVERY = 10;
 
 const good = (answer: object): WireAnswer => ({
   ...GOOD,
@@ -101,7 +101,7 @@ export class PollLane {
 
   async run(answer: WireAnswer): Promise<string> {
     this.#cases += 1;
-    if (this.#cases % CASES_A_RECOVERY === 1) await this.#recover();
+    if (this.#cases % CASES_PER_RECOVERY === 1) await this.#recover();
     const before = await this.#nextPoll();
     const { received, epoch } = this.#agent;
     await this.#answer(before, answer);

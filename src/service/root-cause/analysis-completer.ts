@@ -16,7 +16,7 @@ import { readAnalysisInput } from './read-analysis-input.ts';
 import { RULES_MODEL, rulesProvider } from './rules/rules-provider.ts';
 import { type ClaimedAnalysis, insertPending, type MadeAnalysis } from './sql.ts';
 
-export interface MakerParts {
+export interface CompleterParts {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Logger;
@@ -31,7 +31,7 @@ export interface MakerParts {
 }
 
 /** Completes pending analyses. Several may run concurrently, also in other replicas. */
-export interface AnalysisMaker {
+export interface AnalysisCompleter {
   /** Completes a batch with the rules. @returns how many */
   byRules(signal: AbortSignal): Promise<number>;
   /** Completes one with the model. @returns how many */
@@ -48,9 +48,9 @@ const MODEL_LEASE_MS = 60_000;
 const MAX_CLAIMS = 3;
 const RETRY_MS = 15_000;
 /** Limit of automatic analyses of a check by the model per day; the rules have their own limit. */
-const MAX_MODEL_A_DAY = 50;
+const MAX_MODEL_PER_DAY = 50;
 
-export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
+export function createAnalysisCompleter(parts: CompleterParts): AnalysisCompleter {
   const { store, clock, log, ids, model, modelLimitMs, dailyLimit } = parts;
   let limitLoggedFor: string | null = null;
 
@@ -80,7 +80,7 @@ export function createAnalysisMaker(parts: MakerParts): AnalysisMaker {
         origin: 'automatic',
         askedProvider: 'openai',
         createdAtMs: clock.wallMs(),
-        maxADay: MAX_MODEL_A_DAY,
+        maxPerDay: MAX_MODEL_PER_DAY,
       });
     });
   }

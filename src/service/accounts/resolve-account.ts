@@ -11,10 +11,10 @@ const MAX_NAMED = 10;
  *
  * @throws VedetteError `usage` where there is none, or several accounts have the name
  */
-export async function namedAccount(sql: Sql, idOrName: string): Promise<StoredAccount> {
+export async function resolveAccount(sql: Sql, idOrName: string): Promise<StoredAccount> {
   const isStorable = unstorableTexts(idOrName).length === 0;
   const byId = isStorable ? await findAccount(sql, idOrName) : null;
-  return byId ?? (await accountNamed(sql, idOrName));
+  return byId ?? (await resolveAccountByName(sql, idOrName));
 }
 
 /**
@@ -22,7 +22,7 @@ export async function namedAccount(sql: Sql, idOrName: string): Promise<StoredAc
  *
  * @throws VedetteError `usage` where there is none, or several accounts have the name
  */
-export async function accountNamed(sql: Sql, name: string): Promise<StoredAccount> {
+export async function resolveAccountByName(sql: Sql, name: string): Promise<StoredAccount> {
   const shown = JSON.stringify(name);
   const isStorable = unstorableTexts(name).length === 0;
   const limit = MAX_NAMED + 1;

@@ -10,7 +10,7 @@ import {
   string,
 } from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { passesQuickCheck } from '../../../../src/agent/output/quick-wire-check.ts';
+import { passesQuickValidation } from '../../../../src/agent/output/quick-wire-validation.ts';
 import { checkResultSchema } from '../../../../src/wire/v1/check-result.ts';
 import { caseCount } from '../../../support/nightly.ts';
 import { httpDetail, wireResult } from '../../../support/samples/wire-results.ts';
@@ -49,14 +49,14 @@ const fields = record({
   }),
 });
 
-describe('passesQuickCheck', () => {
+describe('passesQuickValidation', () => {
   it('accepts ordinary results, and none that the schema refuses', () => {
     let taken = 0;
     assert(
       property(response, fields, text, text, number, (answer, rest, name, runLocation, ms) => {
         const apiCheckResult = httpDetail(answer, rest);
         const result = wireResult('s', { apiCheckResult, name, runLocation, responseTime: ms });
-        if (!passesQuickCheck(result)) return;
+        if (!passesQuickValidation(result)) return;
         taken += 1;
         // As it is sent.
         const sent: unknown = JSON.parse(JSON.stringify(result));
@@ -65,7 +65,7 @@ describe('passesQuickCheck', () => {
       { numRuns: caseCount(3_000) },
     );
     expect(taken).toBeGreaterThan(10);
-    expect(passesQuickCheck(wireResult('s', { apiCheckResult: httpDetail() }))).toBe(true);
+    expect(passesQuickValidation(wireResult('s', { apiCheckResult: httpDetail() }))).toBe(true);
   });
 
   it.each([
@@ -74,6 +74,6 @@ describe('passesQuickCheck', () => {
     ['an end before the start', { stoppedAt: '2020-01-01T00:00:00.000Z' }],
     ['a time that is none', { responseTime: Number.NaN }],
   ])('leaves %s to the schema', (_what, wrong) => {
-    expect(passesQuickCheck(wireResult('s', wrong))).toBe(false);
+    expect(passesQuickValidation(wireResult('s', wrong))).toBe(false);
   });
 });

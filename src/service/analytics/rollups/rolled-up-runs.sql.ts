@@ -61,7 +61,7 @@ export async function groupByHash<T>(tx: Sql, statement: () => Promise<T>): Prom
  *
  * @param columns of result_metrics
  */
-export function rolledRunsSql(
+export function rolledUpRunsSql(
   segments: readonly RollUpSegment[],
   columns: readonly string[],
   param: AddParam,
@@ -97,7 +97,7 @@ export function rolledRunsSql(
   if (parts.length > 0) return parts.join(' union all ');
   // A select without rows whose columns have the right types.
   const end = new Date(0);
-  return rolledRunsSql([{ checkId: '', span: 1440, fromMs: +end, toMs: +end }], columns, param);
+  return rolledUpRunsSql([{ checkId: '', span: 1440, fromMs: +end, toMs: +end }], columns, param);
 }
 
 /** Scans an index once for each segment: a join might read all rows of the check. */

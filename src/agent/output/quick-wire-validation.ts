@@ -42,7 +42,7 @@ const LARGE_NUMBERS: ReadonlySet<string> = new Set(['bodyBytes', 'serial', 'time
 const FINGERPRINT_CHARS = 95;
 
 /** Whether the service's schema certainly accepts the result. False: check it by the schema. */
-export function passesQuickCheck(result: CheckResult): boolean {
+export function passesQuickValidation(result: CheckResult): boolean {
   const { name, runLocation, startedAt, stoppedAt, responseTime, sequenceId, attempts } = result;
   return (
     result.id === resultIdOf(sequenceId, attempts + 1) &&

@@ -22,7 +22,7 @@ export interface NamedValue {
  * The secrets of the checks, the shared variables and the proxy. Those shared by all checks come
  * first, in case there are too many.
  */
-export async function givenSecrets({
+export async function checkSetSecrets({
   checks,
   variables,
   proxyUrl,
