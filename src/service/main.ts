@@ -81,7 +81,6 @@ async function run(
   };
   const use = async (store: Store): Promise<void> => {
     await migrate(store, log);
-    wait?.answered();
     const epochs = createListEpochs({ store, clock: systemClock, log });
     await epochs.renew();
     await openFirstAccount(store, config, log);
@@ -90,11 +89,13 @@ async function run(
     const secrets = await secretBoxOf(store, config);
     const sealing = createCredentialSealing({ store, clock, log, secrets });
     await sealing.begin();
+    // Before the artifact store opens: if DATABASE_DIRECT_URL is unavailable, this throws and the start is repeated.
+    const wake = await createLocationWake(store, clock);
+    wait?.answered();
     const contents = await openArtifactStore(
       { ...config.artifacts, dataDir: config.dataDir, proxies: config.delivery.proxies },
       { clock, log },
     );
-    const wake = await createLocationWake(store, clock);
     const shared = { store, clock, log, ids: randomUUID, wake, contents, plans, secrets };
     const linkBase = new ServiceLinkBase(config.publicUrl);
     const listensAt = (port: number): void => {

@@ -56,14 +56,14 @@ export class DatabaseWait {
         this.#problems.warn(
           'database',
           { code: problem.code },
-          `the service waits for its database and tries again: ${problem.message}: see that the database runs and that DATABASE_URL is right`,
+          `the service waits for its database and tries again: ${problem.message}: see that the database runs and that DATABASE_URL is right, and DATABASE_DIRECT_URL if it is set`,
         );
       }
       await sleep(clock, this.#backoff.next(), signal);
     }
   }
 
-  /** The database is usable. */
+  /** The database is usable, also at DATABASE_DIRECT_URL. */
   answered(): void {
     if (this.#problems.clear()) this.#parts.log.info('the database answers');
   }

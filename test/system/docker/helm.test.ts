@@ -464,6 +464,15 @@ describe.skipIf(missing !== null)(`the chart${LACKS}`, () => {
     });
   });
 
+  it('gives processes the grace period of plain variables, also 0', () => {
+    const values = JSON.stringify({ env: { SHUTDOWN_GRACE_SECONDS: 0 } });
+    const settings = `agent=${values},service=${values}`;
+    const objects = rendered([...CHART_SERVICE, '--set-json', settings]);
+    for (const name of ['vedette-agent', 'vedette', 'vedette-migrate']) {
+      expect(configMapOf(objects, name)).toMatchObject({ SHUTDOWN_GRACE_SECONDS: '0' });
+    }
+  });
+
   it.each(['agent', 'service'])('refuses variables that its pods set themselves: %s', (part) => {
     const settings = [...CHART_SERVICE, '--set', `${part}.caSecret=company-ca`];
     const containers = workloadsOf(rendered(settings)).flatMap(

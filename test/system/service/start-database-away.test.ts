@@ -1,6 +1,11 @@
-import { chmodSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, readdirSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { openStore } from '../../../src/service/database/open-store.ts';
 import { runCli, startCli } from '../../support/agent/cli.ts';
+import { silentLog, storeConfig } from '../../support/database/databases.ts';
 import { startPostgres, type TestPostgres } from '../../support/database/postgres.ts';
 import { makeTempFolder } from '../../support/process/temp-folder.ts';
 import { askService } from '../../support/service/service-app.ts';
@@ -27,6 +32,45 @@ it('a service that starts before its PostgreSQL serves once that is up', async (
   expect((await askService(port, '/-/readiness', { key: null })).status).toBe(200);
   child.kill('SIGTERM');
   expect(await ended).toMatchObject({ code: 0, signal: null });
+});
+
+it('a service that cannot reach DATABASE_DIRECT_URL waits, and leaves no folder of an attempt behind', async () => {
+  const server = await newServer();
+  const folder = makeTempFolder();
+  onTestFinished(() => folder.remove());
+  const { child, ended, seen } = startCli(['service'], {
+    ...envOf(await server.createDatabase()),
+    DATABASE_DIRECT_URL: 'postgres://test@127.0.0.1:1/v',
+    TMPDIR: folder.path,
+  });
+  await seen('stderr', /"level":"warn".*waits for its database.*DATABASE_DIRECT_URL/);
+  child.kill('SIGTERM');
+  const { code, stderr } = await ended;
+  expect(code).toBe(0);
+  expect(stderr).not.toContain('the database answers');
+  const names = readdirSync(folder.path);
+  expect(names.filter((name) => name.startsWith('vedette-artifacts-'))).toEqual([]);
+});
+
+it('a signal ends an attempt to reach a database that accepts connections and does not answer', async () => {
+  const sockets = new Set<Socket>();
+  const silent = createServer((socket) => {
+    sockets.add(socket.on('error', () => {}));
+  });
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    silent.close();
+  });
+  silent.listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const stop = new AbortController();
+  silent.once('connection', () => stop.abort());
+  const config = storeConfig({ databaseUrl: `postgres://test@127.0.0.1:${port}/v` });
+  // Without the signal, the attempt ends later, with the words of a timeout.
+  await expect(
+    openStore(config, { clock: systemClock, log: silentLog(), signal: stop.signal }),
+  ).rejects.toThrow('Connection terminated unexpectedly');
 });
 
 it('a service with a wrong password ends with 2, without waiting', async () => {

@@ -31,6 +31,20 @@ would be no whole number.
 {{- if kindIs "bool" . }}{{ ternary "on" "off" . }}{{ else if kindIs "float64" . }}{{ printf "%.0f" . }}{{ else }}{{ . }}{{ end }}
 {{- end }}
 
+{{/*
+Variables as the data of a ConfigMap. Takes a list: the plain variables of a part, and the chart's own. The plain ones replace
+those, also with 0, which `merge` would take for unset.
+*/}}
+{{- define "vedette.variables" -}}
+{{- $variables := deepCopy (index . 1) }}
+{{- range $key, $value := index . 0 }}
+{{- $_ := set $variables $key $value }}
+{{- end }}
+{{- range $key, $value := $variables }}
+{{ $key }}: {{ include "vedette.variable" $value | quote }}
+{{- end }}
+{{- end }}
+
 {{/* How long a process may finish its work after SIGTERM, in seconds. Takes the values of a part. */}}
 {{- define "vedette.graceSeconds" -}}
 {{- hasKey .env "SHUTDOWN_GRACE_SECONDS" | ternary .env.SHUTDOWN_GRACE_SECONDS .shutdownGraceSeconds | int64 }}
@@ -45,9 +59,7 @@ would be no whole number.
 {{- if $service.ingress.enabled }}
 {{- $_ := set $config "PUBLIC_URL" (printf "https://%s" $service.ingress.host) }}
 {{- end }}
-{{- range $key, $value := merge (deepCopy $service.env) $config }}
-{{ $key }}: {{ include "vedette.variable" $value | quote }}
-{{- end }}
+{{- include "vedette.variables" (list $service.env $config) }}
 {{- end }}
 
 {{/* Takes a list: the root, the image. */}}
