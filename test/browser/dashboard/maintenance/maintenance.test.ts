@@ -130,7 +130,7 @@ describe.skipIf(LACKING !== null)('the calendar of maintenance', () => {
     await prepareMaintenance(account);
     const { page, goto, faults } = await open(account, { width: 360 });
     await goto(MARCH);
-    const list = page.getByRole('list', { name: 'Windows in this time' });
+    const list = page.getByRole('list', { name: 'Windows in this period' });
     await list.getByRole('button', { name: 'Move of the office' }).click();
     expect(await page.getByRole('grid').isVisible()).toBe(false);
     expect(await page.getByRole('dialog').textContent()).toContain('pauses all checks');

@@ -176,7 +176,7 @@ export function OccurrenceList({
     return <p class="panel-body muted">No window in this period.</p>;
   }
   return (
-    <ul class="maintenance-list" aria-label="Windows in this time">
+    <ul class="maintenance-list" aria-label="Windows in this period">
       {occurrences.map((occurrence) => (
         <li key={`${occurrence.window.id} ${occurrence.fromMs}`}>
           <button type="button" class="button plain" onClick={() => onOpen(occurrence)}>

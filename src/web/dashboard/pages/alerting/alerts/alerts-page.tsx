@@ -193,11 +193,11 @@ function NoAlerts({
   readonly isFiltered: boolean;
 }) {
   if (isFiltered) {
-    return <EmptyState title="No alert matches">Try other filters or a longer time.</EmptyState>;
+    return <EmptyState title="No alert matches">Try other filters or a longer period.</EmptyState>;
   }
   if (!isOpenOnly) {
     return (
-      <EmptyState title="No alerts in this time">
+      <EmptyState title="No alerts in this period">
         Alerts appear here when a check fails, is degraded or recovers, and when a certificate
         expires soon.
       </EmptyState>
