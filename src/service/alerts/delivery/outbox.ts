@@ -1,4 +1,4 @@
-import { ENDS } from '../../../model/alerting/alert.ts';
+import { RECOVERY_TYPES } from '../../../model/alerting/alert.ts';
 import {
   certificateEndMs,
   isSameCertificateEnd,
@@ -118,7 +118,7 @@ async function withoutUnknownEnds(
     accountId,
     ends.map(({ recipient }) => recipient),
   );
-  const pairs = await pairsWithProblem(tx, { ...asked, ends: ENDS });
+  const pairs = await pairsWithProblem(tx, { ...asked, ends: RECOVERY_TYPES });
   const open = new Set(pairs.map(keyOf));
   // A problem may begin and end in one batch.
   return wanted.filter(({ notice, recipient }) => {
