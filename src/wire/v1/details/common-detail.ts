@@ -51,7 +51,9 @@ export const assertionResult = z
     actual: text(MAX_SHOWN_CHARS)
       .nullable()
       .describe('The value that was compared, cut at 10 KB; null if there was none.'),
-    error: text(MAX_SHOWN_CHARS).nullable().describe('Why the assertion failed; null if it passed.'),
+    error: text(MAX_SHOWN_CHARS)
+      .nullable()
+      .describe('Why the assertion failed; null if it passed.'),
   })
   .meta({ title: 'AssertionResult' });
 

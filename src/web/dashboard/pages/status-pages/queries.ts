@@ -30,7 +30,9 @@ export function usePages() {
   return useList<StatusPage>(
     'status pages',
     (page, signal) =>
-      pageOf(api.GET('/v1/status-pages', { params: { query: { limit: PAGE_SIZE, page } }, signal })),
+      pageOf(
+        api.GET('/v1/status-pages', { params: { query: { limit: PAGE_SIZE, page } }, signal }),
+      ),
     { on: ON },
   );
 }
