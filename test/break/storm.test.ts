@@ -5,7 +5,7 @@ import { cpuMsOf } from '../bench/cpu-time.ts';
 import { quantile } from '../bench/row.ts';
 import { errorsIn } from '../support/agent/doomed-agent.ts';
 import { slotFaults } from '../support/agent/slot-verdict.ts';
-import { ownProcessesOf } from '../support/process/own-processes.ts';
+import { evidenceProcessesOf } from '../support/process/evidence-processes.ts';
 import { lacking } from '../support/process/system-needs.ts';
 import { makeTestFolder } from '../support/process/test-folder.ts';
 import { startAgent, until } from '../support/service/deployment.ts';
@@ -76,7 +76,7 @@ it.skipIf(lacks !== null)(
     // It logs this shortly before it begins.
     const startMs = Date.now() + SHORTLY_MS;
     const pulse = await startPulse();
-    const own = watchOwnProcesses(agent.pid);
+    const own = watchEvidenceProcesses(agent.pid);
     const waiting = watchWaiting(agent.pid);
     const pass = (ms: number): Promise<Period> =>
       passTime(ms, agent.pid, { pulse, waiting, look: own.look });
@@ -101,8 +101,8 @@ it.skipIf(lacks !== null)(
       (value) => value('vedette_spool_oldest_age_seconds') * 1000 < Date.now() - endMs - 1000,
     );
     expect(await agent.kill('SIGTERM')).toBe(0);
-    expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
-    expect(ownProcessesOf(agent.pid, 'traceroute')).toEqual([]);
+    expect(evidenceProcessesOf(agent.pid, 'capture')).toEqual([]);
+    expect(evidenceProcessesOf(agent.pid, 'traceroute')).toEqual([]);
     expect(readdirSync(join(tempDir, 'empty'))).toEqual([]);
 
     const records = await service.taken();
@@ -202,7 +202,7 @@ async function timed(act: () => Promise<void>): Promise<Span> {
 }
 
 /** Evidence processes: the maximal number at once, and the longest life. */
-function watchOwnProcesses(agentPid: number) {
+function watchEvidenceProcesses(agentPid: number) {
   const most = { captures: 0, traceroutes: 0, lifeMs: 0 };
   const born = new Map<number, number>();
   let nextLookMs = 0;
@@ -212,8 +212,8 @@ function watchOwnProcesses(agentPid: number) {
       const nowMs = Date.now();
       if (nowMs < nextLookMs) return;
       nextLookMs = nowMs + LOOK_EVERY_MS;
-      const captures = ownProcessesOf(agentPid, 'capture');
-      const traceroutes = ownProcessesOf(agentPid, 'traceroute');
+      const captures = evidenceProcessesOf(agentPid, 'capture');
+      const traceroutes = evidenceProcessesOf(agentPid, 'traceroute');
       most.captures = Math.max(most.captures, captures.length);
       most.traceroutes = Math.max(most.traceroutes, traceroutes.length);
       for (const pid of [...captures, ...traceroutes]) {

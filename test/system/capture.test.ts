@@ -9,7 +9,7 @@ import {
   TwoMachines,
   tcpdumpText,
 } from '../support/network/capture-fixture.ts';
-import { ownProcessesOf } from '../support/process/own-processes.ts';
+import { evidenceProcessesOf } from '../support/process/evidence-processes.ts';
 import { lacking } from '../support/process/system-needs.ts';
 
 const needed = ['ip', 'nft', 'ping', 'setpriv', 'sysctl', 'tcpdump', 'unshare'];
@@ -52,7 +52,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     for (const packet of packets) {
       expect(packet).toMatch(/^IP 10\.77\.0\.1\.\d+ > 10\.77\.0\.2\.81: Flags \[S\], /);
     }
-    expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
+    expect(evidenceProcessesOf(agent.pid, 'capture')).toEqual([]);
   });
 
   it.each([
@@ -167,7 +167,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     const maxBytes = FIVE_MB;
     await agent.do('start', { filter: tcp(there, 86), limitMs: 60_000, maxBytes });
     expect(await agent.do('read', { host: there, port: 86 })).toMatchObject({ bytes: 20_000_000 });
-    await eventually(() => ownProcessesOf(agent.pid, 'capture').length === 0);
+    await eventually(() => evidenceProcessesOf(agent.pid, 'capture').length === 0);
 
     const captured = await agent.stop();
     expect(captured.truncated).toBe(true);
@@ -182,8 +182,8 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     const agent = await open(machines);
     await agent.do('start', { filter: tcp(there, 83), limitMs: 700, maxBytes: FIVE_MB });
     await agent.do('connect', { host: there, port: 83, limitMs: 3000 });
-    expect(ownProcessesOf(agent.pid, 'capture')).toHaveLength(1);
-    await eventually(() => ownProcessesOf(agent.pid, 'capture').length === 0);
+    expect(evidenceProcessesOf(agent.pid, 'capture')).toHaveLength(1);
+    await eventually(() => evidenceProcessesOf(agent.pid, 'capture').length === 0);
     const packets = shownPackets(await agent.stop());
     expect(packets).toHaveLength(2);
   });
@@ -193,13 +193,13 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     const agent = await open(machines);
     await agent.do('start', { filter: tcp(there, 83), ...bounds });
     await agent.do('abort', {});
-    await eventually(() => ownProcessesOf(agent.pid, 'capture').length === 0);
+    await eventually(() => evidenceProcessesOf(agent.pid, 'capture').length === 0);
     const wrong: CaptureFilter = { addresses: ['1.2.3.4 or tcp'], port: 83, transport: 'tcp' };
     expect(await agent.do('start', { filter: wrong, ...bounds })).toEqual({
       ok: false,
       note: '"1.2.3.4 or tcp" is not an IP address',
     });
-    expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
+    expect(evidenceProcessesOf(agent.pid, 'capture')).toEqual([]);
   });
 
   it.each([
@@ -226,7 +226,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     expect(agent.lack).not.toContain('\n');
     const started = await agent.do('start', { filter: tcp(there, 83), ...bounds });
     expect(started).toEqual({ ok: false, note: agent.lack });
-    expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
+    expect(evidenceProcessesOf(agent.pid, 'capture')).toEqual([]);
   });
 
   it.each([
@@ -254,7 +254,7 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     expect(shownPackets(await agent.stop())).toHaveLength(2);
     await agent.do('start', { filter: tcp(there, 83), ...bounds });
     await agent.do('abort', {});
-    await eventually(() => ownProcessesOf(agent.pid, 'capture').length === 0);
+    await eventually(() => evidenceProcessesOf(agent.pid, 'capture').length === 0);
   });
 
   it('the next start ends the captures of a killed agent and none of live agents', async () => {
@@ -268,13 +268,13 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     for (const agent of [killed, living, contained]) {
       await agent.do('start', { filter: tcp(there, 83), limitMs: 60_000, maxBytes: FIVE_MB });
     }
-    const [left] = ownProcessesOf(killed.pid, 'capture');
+    const [left] = evidenceProcessesOf(killed.pid, 'capture');
     await killed.kill();
-    expect(ownProcessesOf(killed.pid, 'capture')).toEqual([left]);
+    expect(evidenceProcessesOf(killed.pid, 'capture')).toEqual([left]);
 
     const { log, records } = captureLog();
     expect(await endOrphans({ log })).toBeGreaterThanOrEqual(1);
-    await eventually(() => ownProcessesOf(killed.pid, 'capture').length === 0);
+    await eventually(() => evidenceProcessesOf(killed.pid, 'capture').length === 0);
     expect(records()).toEqual([]);
 
     for (const agent of [living, contained]) {
@@ -289,6 +289,6 @@ describe.skipIf(lacks !== null)(`Packet captures (lacking: ${lacks ?? 'nothing'}
     await killed.do('start', { filter: tcp(there, 83), limitMs: 60_000, maxBytes: FIVE_MB });
     await killed.kill();
     await other.do('connect', { host: there, port: 83, limitMs: 3000 });
-    await eventually(() => ownProcessesOf(killed.pid, 'capture').length === 0);
+    await eventually(() => evidenceProcessesOf(killed.pid, 'capture').length === 0);
   });
 });

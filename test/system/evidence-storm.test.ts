@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { ownProcessesOf } from '../support/process/own-processes.ts';
+import { evidenceProcessesOf } from '../support/process/evidence-processes.ts';
 import { lacking } from '../support/process/system-needs.ts';
 import { makeTestFolder } from '../support/process/test-folder.ts';
 import { REAL_TIME } from '../support/real-time.ts';
@@ -65,7 +65,7 @@ describe.skipIf(lacks !== null)(
       await runAll();
       let most = 0;
       const text = await until(metrics, (now) => {
-        most = Math.max(most, ownProcessesOf(agent.pid, 'capture').length);
+        most = Math.max(most, evidenceProcessesOf(agent.pid, 'capture').length);
         return ended(now) === FAILING;
       });
       expect(counted(text, 'vedette_runs_total{type="TCP",result="failed"}')).toBe(FAILING);
@@ -86,7 +86,7 @@ describe.skipIf(lacks !== null)(
           expect(story).toMatch(pcapDataUrl === null ? /^No capture: /m : /^Captured \d+ packets/m);
       }
       expect(busy).toBe(FAILING - made);
-      expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
+      expect(evidenceProcessesOf(agent.pid, 'capture')).toEqual([]);
     });
 
     it('no evidence is collected with EVIDENCE=off', async () => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { forwardTo, openPorts } from '../support/network/namespace-ports.ts';
 import { RoutedNetwork } from '../support/network/routed-network.ts';
 import { endChild } from '../support/process/end-child.ts';
-import { ownProcessesOf } from '../support/process/own-processes.ts';
+import { evidenceProcessesOf } from '../support/process/evidence-processes.ts';
 import { lacking } from '../support/process/system-needs.ts';
 import { makeTestFolder } from '../support/process/test-folder.ts';
 import {
@@ -111,8 +111,8 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
     expect(story).toContain('What to try: Check whether a firewall or security group drops');
     await until(
       async () => [
-        ...ownProcessesOf(agent.pid, 'capture'),
-        ...ownProcessesOf(agent.pid, 'traceroute'),
+        ...evidenceProcessesOf(agent.pid, 'capture'),
+        ...evidenceProcessesOf(agent.pid, 'traceroute'),
       ],
       (left) => left.length === 0,
     );
@@ -178,8 +178,8 @@ describe.skipIf(lacks !== null)(`Evidence of failures (lacking: ${lacks ?? 'noth
       prefix: ['ip', 'netns', 'exec', network.agent.name],
     });
     await next.logged(/capturing packets of network failures/);
-    expect(ownProcessesOf(agent.pid, 'capture')).toEqual([]);
-    expect(ownProcessesOf(agent.pid, 'traceroute')).toEqual([]);
+    expect(evidenceProcessesOf(agent.pid, 'capture')).toEqual([]);
+    expect(evidenceProcessesOf(agent.pid, 'traceroute')).toEqual([]);
   });
 });
 
@@ -228,7 +228,7 @@ async function untilCaptured(
     }
     // A key may list results once a second.
     for (let polls = 0; polls < 25; polls += 1) {
-      if (ownProcessesOf(agent.pid, 'capture').length > 0) return;
+      if (evidenceProcessesOf(agent.pid, 'capture').length > 0) return;
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }

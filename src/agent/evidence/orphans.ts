@@ -1,16 +1,16 @@
 import { open, readdir, readFile } from 'node:fs/promises';
 import { systemCodeOf } from '../../runtime/errors.ts';
 import type { Logger } from '../../runtime/logger.ts';
-import { OWN_PROCESS_NAMES } from './own-process.ts';
+import { EVIDENCE_PROCESS_NAMES } from './evidence-process.ts';
 
-const MARK = new RegExp(`^vedette-(?:${OWN_PROCESS_NAMES.join('|')}):(\\d+)(?:/|$)`);
+const MARK = new RegExp(`^vedette-(?:${EVIDENCE_PROCESS_NAMES.join('|')}):(\\d+)(?:/|$)`);
 /** Longer than the part of a command line that MARK matches; command lines can be megabytes. */
 const MARK_BYTES = 64;
 
 /**
- * Ends the processes that killed agents left, found by the names that `spawnOwn` gives, and returns
- * their number. Does not touch the processes of a living agent, in this container or another one.
- * Does nothing without /proc.
+ * Ends the processes that killed agents left, found by the names that `spawnEvidenceProcess` gives,
+ * and returns their number. Does not touch the processes of a living agent, in this container or
+ * another one. Does nothing without /proc.
  */
 export async function endOrphans({ log }: { readonly log: Logger }): Promise<number> {
   let ended = 0;

@@ -64,11 +64,11 @@ export function reportsFailure(alert: AlertType): boolean {
   return FAILURE_NOTICES.includes(alert);
 }
 
-export const ENDS: readonly AlertType[] = ['ALERT_RECOVERY', 'ALERT_DEGRADED_RECOVERY'];
+export const RECOVERY_TYPES: readonly AlertType[] = ['ALERT_RECOVERY', 'ALERT_DEGRADED_RECOVERY'];
 
 /** Whether an alert reports that a problem is over. */
 export function reportsEnd(alert: AlertType): boolean {
-  return ENDS.includes(alert);
+  return RECOVERY_TYPES.includes(alert);
 }
 
 export function worseOf(one: Condition, other: Condition): Condition {

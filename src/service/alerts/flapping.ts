@@ -16,7 +16,7 @@ import {
 import { slotRuleOf } from '../../model/schedule/slot-rule.ts';
 import type { JudgeParts } from './judge.ts';
 import type { GivenAlert, Judgement } from './judgement-builder.ts';
-import { phaseOf } from './senders/incident-key.ts';
+import { incidentActionOf } from './senders/incident-key.ts';
 import type { AlertRecord, AlertSubject } from './states.sql.ts';
 
 /**
@@ -174,7 +174,7 @@ function isChange({ alertType, reminder }: GivenAlert): boolean {
 /** The condition that an alert reports, or whose end it reports. */
 function conditionIn(alertType: AlertType): UnhealthyCondition {
   const isOfFailure =
-    phaseOf({ alertType }) === 'resolve'
+    incidentActionOf({ alertType }) === 'resolve'
       ? alertType === 'ALERT_RECOVERY'
       : reportsFailure(alertType);
   return isOfFailure ? 'failing' : 'degraded';

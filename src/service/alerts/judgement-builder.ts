@@ -6,7 +6,7 @@ import {
   NEVER_RUN,
 } from '../../model/alerting/alert-state-machine.ts';
 import { nextExpiryNotice } from '../../model/alerting/certificate-expiry.ts';
-import type { FlappingNews } from './notice.ts';
+import type { FlappingChange } from './notice.ts';
 import type { AlertRecord, AlertSubject, RunFacts } from './states.sql.ts';
 
 /** An alert to create, or a reminder of one. */
@@ -22,7 +22,7 @@ export interface GivenAlert {
   readonly sinceMs: number | null;
   readonly facts: RunFacts;
   /** Whether the check began to flap, or is calm again; left out for any other alert. */
-  readonly flapping?: FlappingNews;
+  readonly flapping?: FlappingChange;
   /** The acknowledgement of the problem, if it did not get worse since; else null. */
   readonly acknowledgement: Acknowledgement | null;
   /** The channels to which the problem was escalated. */

@@ -19,7 +19,7 @@ export interface LastPassing {
 }
 
 /** Whether an alert reports that a check flaps, or is calm again (src/service/README.md, "Flapping"). */
-export type FlappingNews = 'started' | 'ended';
+export type FlappingChange = 'started' | 'ended';
 
 /** Why a channel was notified of an alert. */
 export type NotifiedBy = 'CHECK' | 'ALL_CHECKS' | 'ESCALATION';
@@ -81,7 +81,7 @@ export interface AlertNotice {
   /** 0 for the notice itself, then 1, 2, … for its reminders. */
   readonly reminder: number;
   /** Whether the check began to flap, or is calm again; left out for any other notice. */
-  readonly flapping?: FlappingNews;
+  readonly flapping?: FlappingChange;
   /** The other notices of the same message, of which this is the first; added when it is sent. */
   readonly bundle?: {
     /** null if it is no longer known. */

@@ -7,7 +7,7 @@ import type { AccountRange } from '../database/lists/page-entries.ts';
 import type { Sql } from '../database/store.ts';
 import { jsonText } from '../database/values.ts';
 import { SHOWN_STATE } from './delivery/shown-state.sql.ts';
-import type { FlappingNews } from './notice.ts';
+import type { FlappingChange } from './notice.ts';
 
 /** src/service/README.md, "Alerts". */
 export type CheckAlert = {
@@ -25,7 +25,7 @@ export type CheckAlert = {
   /** The result of that run; null for a heartbeat, and for alerts of earlier releases. */
   readonly resultId: string | null;
   /** Whether it reports that the check flaps, or is calm again; null for any other alert. */
-  readonly flapping: FlappingNews | null;
+  readonly flapping: FlappingChange | null;
   /** When the run that led to it began. */
   readonly startedAt: Date;
   readonly createdAt: Date;

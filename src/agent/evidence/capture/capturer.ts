@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Logger } from '../../../runtime/logger.ts';
-import { findProgram, spawnOwn } from '../own-process.ts';
+import { findProgram, spawnEvidenceProcess } from '../evidence-process.ts';
 import type { Capturer } from './capture.ts';
 import { buildFilter } from './filter.ts';
 import { type TcpdumpBounds, TcpdumpRun } from './tcpdump-run.ts';
@@ -47,7 +47,10 @@ export async function openCapturer({ clock, log, folders }: CapturerOptions): Pr
   }
   const rights = await readOwnRights();
   const start = (expression: string, bounds: TcpdumpBounds): TcpdumpRun =>
-    new TcpdumpRun(spawnOwn('capture', path, [...argumentsFor(rights), expression]), bounds);
+    new TcpdumpRun(
+      spawnEvidenceProcess('capture', path, [...argumentsFor(rights), expression]),
+      bounds,
+    );
 
   const lack = await lackOf(start, path, rights, clock);
   if (lack !== null) return lackingCapturer(lack);

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../../../runtime/clock.ts';
 import { sleep } from '../../../runtime/wait.ts';
-import type { OwnProcess, OwnProcessEnd } from '../own-process.ts';
+import type { EvidenceProcess, EvidenceProcessEnd } from '../evidence-process.ts';
 import type { CaptureOutcome } from './capture.ts';
 import { PcapCollector } from './pcap-collector.ts';
 
@@ -30,12 +30,12 @@ export interface TcpdumpBounds {
 
 /** One tcpdump process, from its start to its end. Nothing here rejects. */
 export class TcpdumpRun {
-  readonly #process: OwnProcess;
+  readonly #process: EvidenceProcess;
   readonly #clock: Clock;
   readonly #collector: PcapCollector;
   readonly #messages: TcpdumpMessages;
   /** Resolves when all its output is read; null if it could not be ended. */
-  readonly #gone: Promise<OwnProcessEnd | null>;
+  readonly #gone: Promise<EvidenceProcessEnd | null>;
   readonly #goneSignal = new AbortController();
   readonly #cancels: (() => void)[] = [];
   #giveUp: () => void = () => {};
@@ -43,7 +43,7 @@ export class TcpdumpRun {
   #lastPieceMs: number;
   #stopped: Promise<CaptureOutcome> | null = null;
 
-  constructor(process: OwnProcess, { clock, signal, limitMs, maxBytes }: TcpdumpBounds) {
+  constructor(process: EvidenceProcess, { clock, signal, limitMs, maxBytes }: TcpdumpBounds) {
     this.#process = process;
     this.#clock = clock;
     this.#lastPieceMs = clock.monotonicMs();
@@ -141,7 +141,7 @@ export class TcpdumpRun {
     this.#cancels.push(this.#clock.after(FLUSH_MS, () => this.#giveUp()));
   }
 
-  async #untilGone(): Promise<OwnProcessEnd | null> {
+  async #untilGone(): Promise<EvidenceProcessEnd | null> {
     const { ended, stdout, stderr } = this.#process;
     const givenUp = new Promise<null>((resolve) => {
       this.#giveUp = () => resolve(null);
@@ -161,14 +161,14 @@ export class TcpdumpRun {
   }
 
   /** Another process may still have its pipes open: waits for them for a limited time. */
-  #afterFlush(end: OwnProcessEnd): Promise<OwnProcessEnd> {
+  #afterFlush(end: EvidenceProcessEnd): Promise<EvidenceProcessEnd> {
     return new Promise((resolve) => {
       if (this.#goneSignal.signal.aborted) resolve(end);
       else this.#cancels.push(this.#clock.after(FLUSH_MS, () => resolve(end)));
     });
   }
 
-  #whyItEnded(end: OwnProcessEnd | null): string {
+  #whyItEnded(end: EvidenceProcessEnd | null): string {
     if (end === null) return 'tcpdump could not be ended';
     if (end.startError !== null) return `tcpdump could not be started: ${end.startError}`;
     const { summary } = this.#messages;

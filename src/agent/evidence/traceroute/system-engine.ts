@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { Clock } from '../../../runtime/clock.ts';
 import type { Family } from '../../net/resolver.ts';
-import { findProgram, type OwnProcessEnd, spawnOwn } from '../own-process.ts';
+import { type EvidenceProcessEnd, findProgram, spawnEvidenceProcess } from '../evidence-process.ts';
 import {
   type Engine,
   type EngineOptions,
@@ -95,7 +95,7 @@ function argumentsFor(address: string, family: Family, maxTtl: number, waitMs: n
 }
 
 interface Ran {
-  readonly end: OwnProcessEnd;
+  readonly end: EvidenceProcessEnd;
   /** Why it was killed; null if it ended by itself. */
   readonly killedFor: 'time limit' | 'stopped' | null;
   readonly hops: Observed['hops'];
@@ -112,7 +112,7 @@ async function runProgram(
   const output = new TracerouteOutput(family);
   let errorText = '';
   let killedFor: Ran['killedFor'] = null;
-  const child = spawnOwn('traceroute', path, args);
+  const child = spawnEvidenceProcess('traceroute', path, args);
   const killFor = (why: 'time limit' | 'stopped'): void => {
     killedFor ??= why;
     void child.kill();

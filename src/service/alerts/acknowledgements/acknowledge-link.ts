@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { SecretBox } from '../../../runtime/secret-box.ts';
 import type { AlertNotice } from '../notice.ts';
-import { phaseOf } from '../senders/incident-key.ts';
+import { incidentActionOf } from '../senders/incident-key.ts';
 
 /** The alert that a link acknowledges, in the name of a channel. */
 interface LinkSubject {
@@ -54,5 +54,5 @@ export function acknowledgeLink(
 function isAcknowledgeable(notice: AlertNotice): boolean {
   const { alertType, location, problem } = notice;
   if (location !== undefined || problem !== undefined || alertType === 'ALERT_SSL') return false;
-  return phaseOf(notice) === 'trigger';
+  return incidentActionOf(notice) === 'trigger';
 }

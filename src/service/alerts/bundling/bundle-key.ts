@@ -1,6 +1,6 @@
 import type { ChannelBundling } from '../../../model/alerting/channel-bundling.ts';
 import type { AlertNotice, BundleKey } from '../notice.ts';
-import { phaseOf } from '../senders/incident-key.ts';
+import { incidentActionOf } from '../senders/incident-key.ts';
 
 /** The stored key of digests. */
 export const DIGEST_KEY = '["digest"]';
@@ -32,7 +32,11 @@ export function groupKeyOf(
   const value = sharedValue(notice, groupBy);
   if (value === null) return null;
   const kind =
-    phaseOf(notice) === 'resolve' ? 'recoveries' : notice.reminder > 0 ? 'reminders' : 'problems';
+    incidentActionOf(notice) === 'resolve'
+      ? 'recoveries'
+      : notice.reminder > 0
+        ? 'reminders'
+        : 'problems';
   return { kind, by: groupBy, value };
 }
 

@@ -1,5 +1,5 @@
 import { nextHourInZone } from '../../../model/account/time-zone.ts';
-import { type AlertType, ENDS, reportsEnd } from '../../../model/alerting/alert.ts';
+import { type AlertType, RECOVERY_TYPES, reportsEnd } from '../../../model/alerting/alert.ts';
 import type { Sql } from '../../database/store.ts';
 import type { ChannelSubscriber } from '../channels/subscriptions.sql.ts';
 import { digestPairs, pairsAmong } from '../delivery/check-channels.sql.ts';
@@ -83,7 +83,7 @@ async function digestStatesOfEnds(
     accountId,
     ended.map(({ recipient }) => recipient),
   );
-  const pairs = await digestPairs(tx, { ...asked, ends: ENDS });
+  const pairs = await digestPairs(tx, { ...asked, ends: RECOVERY_TYPES });
   return new Map(
     pairs.map(({ digestAt, isProblemKnown, ...pair }) => [
       pairKeyOf(pair),

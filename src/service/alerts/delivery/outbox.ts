@@ -1,4 +1,4 @@
-import { ENDS } from '../../../model/alerting/alert.ts';
+import { RECOVERY_TYPES } from '../../../model/alerting/alert.ts';
 import {
   certificateEndMs,
   isSameCertificateEnd,
@@ -16,7 +16,7 @@ import {
   saveCertificateNotices,
 } from '../channels/subscriptions.sql.ts';
 import type { AlertNotice, NotifiedBy, Outbox } from '../notice.ts';
-import { phaseOf } from '../senders/incident-key.ts';
+import { incidentActionOf } from '../senders/incident-key.ts';
 import {
   type CheckChannel,
   pairsAmong,
@@ -112,18 +112,18 @@ async function withoutUnknownEnds(
   accountId: string,
   wanted: readonly PendingDelivery[],
 ): Promise<readonly PendingDelivery[]> {
-  const ends = wanted.filter(({ notice }) => phaseOf(notice) === 'resolve');
+  const ends = wanted.filter(({ notice }) => incidentActionOf(notice) === 'resolve');
   if (ends.length === 0) return wanted;
   const asked = pairsAmong(
     accountId,
     ends.map(({ recipient }) => recipient),
   );
-  const pairs = await pairsWithProblem(tx, { ...asked, ends: ENDS });
+  const pairs = await pairsWithProblem(tx, { ...asked, ends: RECOVERY_TYPES });
   const open = new Set(pairs.map(keyOf));
   // A problem may begin and end in one batch.
   return wanted.filter(({ notice, recipient }) => {
     if (notice.alertType === 'ALERT_SSL') return true;
-    if (phaseOf(notice) === 'resolve') return open.delete(keyOf(recipient));
+    if (incidentActionOf(notice) === 'resolve') return open.delete(keyOf(recipient));
     open.add(keyOf(recipient));
     return true;
   });

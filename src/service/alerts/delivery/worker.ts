@@ -14,7 +14,7 @@ import { withBundle } from '../bundling/bundle-notice.ts';
 import { recordCarried, releaseOrphans } from '../bundling/bundles.sql.ts';
 import type { AlertNotice } from '../notice.ts';
 import { headlineOf } from '../senders/headline.ts';
-import { phaseOf } from '../senders/incident-key.ts';
+import { incidentActionOf } from '../senders/incident-key.ts';
 import { outcomeOfAttempt } from './attempt-outcome.ts';
 import { type ClaimedDelivery, claimDeliveries, nextDueAtMs } from './claims.sql.ts';
 import { findLastPassingRun } from './last-passing.sql.ts';
@@ -190,7 +190,8 @@ function withAcknowledgeLink(
 async function withLastPassing(store: Store, delivery: SealedDelivery): Promise<SealedDelivery> {
   const { accountId, notice } = delivery;
   const { check, atMs, resultId = null, location } = notice;
-  if (resultId === null || location !== undefined || phaseOf(notice) === 'resolve') return delivery;
+  if (resultId === null || location !== undefined || incidentActionOf(notice) === 'resolve')
+    return delivery;
   try {
     const of = { accountId, checkId: check.id, beforeMs: atMs };
     const lastPassing = await store.transaction((tx) => findLastPassingRun(tx, of), {

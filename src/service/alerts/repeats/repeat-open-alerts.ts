@@ -1,4 +1,4 @@
-import { ENDS } from '../../../model/alerting/alert.ts';
+import { RECOVERY_TYPES } from '../../../model/alerting/alert.ts';
 import type { AlertChannelType } from '../../../model/alerting/alert-channel.ts';
 import { MINUTE_MS, SECOND_MS } from '../../../model/time-units.ts';
 import type { Clock } from '../../../runtime/clock.ts';
@@ -54,7 +54,7 @@ const LIMITS: DueLimits = {
 export async function repeatOpenAlerts({ store, clock }: RepeatParts): Promise<number> {
   const due = {
     channelTypes: CHANNEL_TYPES,
-    ends: ENDS,
+    ends: RECOVERY_TYPES,
     finishedByMs: clock.wallMs() - REPEAT_AFTER_MS,
   };
   let total = 0;

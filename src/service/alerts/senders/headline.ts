@@ -12,7 +12,7 @@ import { onOneLine } from '../../../runtime/text/one-line.ts';
 import type { DependentChecks } from '../dependencies/dependents.sql.ts';
 import { subjectName } from '../monitoring-problems/subject.ts';
 import { type AlertNotice, type LastPassing, noticeTypeOf } from '../notice.ts';
-import { phaseOf } from './incident-key.ts';
+import { incidentActionOf } from './incident-key.ts';
 
 /** The error of a result may be long, and a template may repeat it. */
 export const MAX_ERROR_BYTES = 2000;
@@ -78,7 +78,7 @@ export function lastedMs(
   >,
 ): number | null {
   const { location, problem, atMs, sinceMs, startedAtMs } = notice;
-  if (phaseOf(notice) !== 'resolve') return null;
+  if (incidentActionOf(notice) !== 'resolve') return null;
   if (location !== undefined || problem !== undefined) return atMs - startedAtMs;
   return sinceMs === undefined ? null : startedAtMs - sinceMs;
 }

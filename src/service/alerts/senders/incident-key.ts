@@ -3,12 +3,12 @@ import { stableId } from '../../../model/ids.ts';
 import type { AlertNotice } from '../notice.ts';
 
 /** Whether a notice reports a problem, its acknowledgement or its end. */
-export type Phase = 'trigger' | 'acknowledge' | 'resolve';
+export type IncidentAction = 'trigger' | 'acknowledge' | 'resolve';
 
-export function phaseOf({
+export function incidentActionOf({
   alertType,
   acknowledgement,
-}: Pick<AlertNotice, 'alertType' | 'acknowledgement'>): Phase {
+}: Pick<AlertNotice, 'alertType' | 'acknowledgement'>): IncidentAction {
   if (acknowledgement !== undefined) return acknowledgement.isUndone ? 'trigger' : 'acknowledge';
   return reportsEnd(alertType) ? 'resolve' : 'trigger';
 }

@@ -3,7 +3,7 @@ import { shortenedToBytes } from '../../../runtime/text/cut-text.ts';
 import { onOneLine } from '../../../runtime/text/one-line.ts';
 import type { AlertNotice } from '../notice.ts';
 import { BUNDLE_LABEL, headlineOf, noticeFacts } from './headline.ts';
-import { type Phase, phaseOf } from './incident-key.ts';
+import { type IncidentAction, incidentActionOf } from './incident-key.ts';
 
 /** The current severity: `ok` at the end of a problem. */
 export type Severity = 'critical' | 'warning' | 'ok';
@@ -25,7 +25,7 @@ export type FactRow = readonly [label: string, value: string];
 
 /** The content of a notice, before a channel formats it. */
 export interface MessageFacts {
-  readonly phase: Phase;
+  readonly action: IncidentAction;
   readonly severity: Severity;
   /** One line that says what happened, without the reason. */
   readonly headline: string;
@@ -90,16 +90,16 @@ const SEVERITIES: Readonly<Record<AlertType, Severity>> = {
 
 export function messageFactsOf(notice: AlertNotice): MessageFacts {
   const { bundle, link = null, acknowledgeLink = null } = notice;
-  const phase = phaseOf(notice);
+  const action = incidentActionOf(notice);
   // Some services refuse a message with an empty value.
   const facts = noticeFacts({ ...notice, link: null }).filter(([, value]) => value.trim() !== '');
   const headline = headlineOf(notice);
   // The longest text gets the field for which channels have the most room.
   const errorLabel = bundle === undefined ? 'Error' : BUNDLE_LABEL;
   return {
-    phase,
+    action,
     // An acknowledgement must not wake anybody.
-    severity: phase === 'acknowledge' ? 'warning' : SEVERITIES[notice.alertType],
+    severity: action === 'acknowledge' ? 'warning' : SEVERITIES[notice.alertType],
     headline,
     title: titleOf(headline, notice),
     error: facts.find(([label]) => label === errorLabel)?.[1] ?? null,

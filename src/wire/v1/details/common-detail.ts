@@ -23,7 +23,7 @@ const SOURCES = [...new Set(Object.values(ASSERTION_SOURCES).flat())] as [
 ];
 
 /** 10 KB, where each two characters may have become a mask of eight. */
-export const SHOWN = 40_960;
+export const MAX_SHOWN_CHARS = 40_960;
 /** A Location header of 64 KiB, percent-encoded. */
 export const url = text(262_144);
 /** Names of hosts and addresses, with room for a scope. */
@@ -48,10 +48,12 @@ export const assertionResult = z
     comparison: z.enum(COMPARISONS).describe(ASSERTION_FIELDS.comparison),
     target: text(40_960).describe(ASSERTION_FIELDS.target),
     regex: text(4096).nullable().describe(ASSERTION_FIELDS.regex),
-    actual: text(SHOWN)
+    actual: text(MAX_SHOWN_CHARS)
       .nullable()
       .describe('The value that was compared, cut at 10 KB; null if there was none.'),
-    error: text(SHOWN).nullable().describe('Why the assertion failed; null if it passed.'),
+    error: text(MAX_SHOWN_CHARS)
+      .nullable()
+      .describe('Why the assertion failed; null if it passed.'),
   })
   .meta({ title: 'AssertionResult' });
 

@@ -6,11 +6,11 @@ import {
   families,
   host,
   ipFamily,
+  MAX_SHOWN_CHARS,
   PHASE_TIMES,
   PHASES,
   RECEIVED,
   SENT,
-  SHOWN,
   TIMINGS,
   tcpFacts,
   tlsFacts,
@@ -38,8 +38,8 @@ function isTextOrTexts(value: unknown): boolean {
 }
 
 /** Check headers (100), the agent's own, and query parameters; values are cut at 10 KB. */
-const echoedPairs = recordOf(4096, text(SHOWN), 256);
-const echoedText = text(SHOWN);
+const echoedPairs = recordOf(4096, text(MAX_SHOWN_CHARS), 256);
+const echoedText = text(MAX_SHOWN_CHARS);
 
 const httpTimings = z
   .object({

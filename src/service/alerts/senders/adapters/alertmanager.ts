@@ -32,8 +32,8 @@ const MAX_TAGS = 20;
 export const alertmanager: Adapter<'ALERTMANAGER'> = {
   type: 'ALERTMANAGER',
   request({ config, facts, key, nowMs }) {
-    const { phase, link, routing, replaces, atMs, startedAtMs } = facts;
-    const isOver = phase === 'resolve';
+    const { action, link, routing, replaces, atMs, startedAtMs } = facts;
+    const isOver = action === 'resolve';
     const page = link === null ? {} : { generatorURL: link };
     const openForMs = routing.about === 'certificate' ? CERTIFICATE_FOR_MS : OPEN_FOR_MS;
     const endedAtMs = Math.min(atMs, nowMs) - ENDED_EARLIER_MS;

@@ -10,12 +10,12 @@ const MAX_VALUE_CHARS = 500;
 export const incidentIo: Adapter<'INCIDENT_IO'> = {
   type: 'INCIDENT_IO',
   request({ config, facts, key }) {
-    const { phase, severity, title, details, link, subject } = facts;
+    const { action, severity, title, details, link, subject } = facts;
     return jsonRequest(
       new URL(config.url),
       {
         title: fitChars(title, MAX_TITLE_CHARS),
-        status: phase === 'resolve' ? 'resolved' : 'firing',
+        status: action === 'resolve' ? 'resolved' : 'firing',
         deduplication_key: key,
         description: markdownEscaped(fitChars(plainTextOf(facts), MAX_DESCRIPTION_CHARS)),
         ...(link === null ? {} : { source_url: link }),

@@ -21,8 +21,8 @@ export const opsgenie: Adapter<'OPSGENIE'> = {
   type: 'OPSGENIE',
   request({ config, facts, key }) {
     const headers = { authorization: `GenieKey ${config.apiKey}` };
-    if (facts.phase !== 'trigger') {
-      const action = facts.phase === 'resolve' ? 'close' : 'acknowledge';
+    if (facts.action !== 'trigger') {
+      const action = facts.action === 'resolve' ? 'close' : 'acknowledge';
       const url = endpointOf(config.url, `v2/alerts/${encodeURIComponent(key)}/${action}`);
       url.searchParams.set('identifierType', 'alias');
       const note = fitChars(`${facts.headline}\n${plainTextOf(facts)}`, MAX_NOTE_CHARS);

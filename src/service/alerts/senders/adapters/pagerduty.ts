@@ -11,7 +11,7 @@ const SEVERITIES = { critical: 'critical', warning: 'warning', ok: 'info' } as c
 export const pagerduty: Adapter<'PAGERDUTY'> = {
   type: 'PAGERDUTY',
   request({ config, facts, key }) {
-    const { phase, severity, title, error, isCustom, details, subject, startedAtMs } = facts;
+    const { action, severity, title, error, isCustom, details, subject, startedAtMs } = facts;
     const { link, acknowledgeLink } = facts;
     const links = [
       ...(link === null ? [] : [{ href: link, text: 'Details' }]),
@@ -19,7 +19,7 @@ export const pagerduty: Adapter<'PAGERDUTY'> = {
     ];
     return jsonRequest(endpointOf(config.url, 'v2/enqueue'), {
       routing_key: config.routingKey,
-      event_action: phase,
+      event_action: action,
       dedup_key: key,
       payload: {
         summary: fitChars(title, MAX_SUMMARY_CHARS),

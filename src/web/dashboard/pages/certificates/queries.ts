@@ -1,7 +1,7 @@
 import { api, pageOf } from '../../api/client.ts';
 import type { operations } from '../../api/openapi.d.ts';
 import { invalidate } from '../../api/query.ts';
-import { PART, useList } from '../../parts/lists/use-list.ts';
+import { PAGE_SIZE, useList } from '../../parts/lists/use-list.ts';
 
 type Answer<Name extends 'listCertificates' | 'listClientCertificateUses'> =
   operations[Name]['responses'][200]['content']['application/json'][number];
@@ -24,7 +24,7 @@ export function useSeenCertificates() {
   return useList<SeenCertificate>(
     'certificates',
     (page, signal) => {
-      const query = { limit: PART, page };
+      const query = { limit: PAGE_SIZE, page };
       return pageOf(api.GET('/v1/certificates', { params: { query }, signal }));
     },
     { on: ['check.deleted', 'check.status_changed'] },
@@ -33,7 +33,7 @@ export function useSeenCertificates() {
 
 export function useClientCertificates() {
   return useList<ClientCertificateUse>('client-certificates', (page, signal) => {
-    const query = { limit: PART, page };
+    const query = { limit: PAGE_SIZE, page };
     return pageOf(api.GET('/v1/client-certificate-uses', { params: { query }, signal }));
   });
 }

@@ -1,7 +1,7 @@
 import { api, bodyOf, pageOf } from '../../api/client.ts';
 import type { operations } from '../../api/openapi.d.ts';
 import { invalidate, useQuery } from '../../api/query.ts';
-import { PART, useList } from '../../parts/lists/use-list.ts';
+import { PAGE_SIZE, useList } from '../../parts/lists/use-list.ts';
 
 type Listed<Name extends 'listErrorGroups' | 'listTestSessions' | 'listRootCauseAnalyses'> =
   operations[Name]['responses'][200]['content']['application/json'][number];
@@ -16,7 +16,7 @@ export function useErrorGroups(archived: boolean, checkId: string | null) {
   return useList<ErrorGroup>(
     `error-groups?${JSON.stringify({ archived, checkId })}`,
     (page, signal) => {
-      const query = { limit: PART, page, archived, ...(checkId === null ? {} : { checkId }) };
+      const query = { limit: PAGE_SIZE, page, archived, ...(checkId === null ? {} : { checkId }) };
       return pageOf(api.GET('/v1/error-groups', { params: { query }, signal }));
     },
     ON,
@@ -41,7 +41,7 @@ export async function archive(id: string, how: 'until-next' | 'for-ever' | 'none
 
 export function useTestSessions() {
   return useList<TestSession>('test-sessions', (page, signal) => {
-    const query = { limit: PART, page };
+    const query = { limit: PAGE_SIZE, page };
     return pageOf(api.GET('/v1/test-sessions', { params: { query }, signal }));
   });
 }
@@ -55,7 +55,7 @@ export function useTestSession(id: string) {
 /** The failed ones first. */
 export function useSessionResults(id: string, hasFailures: boolean) {
   return useList(`test-session/${id}/results?${hasFailures}`, (page, signal) => {
-    const params = { path: { id }, query: { limit: PART, page, hasFailures } };
+    const params = { path: { id }, query: { limit: PAGE_SIZE, page, hasFailures } };
     return pageOf(api.GET('/v1/test-sessions/{id}/results', { params, signal }));
   });
 }
@@ -65,7 +65,7 @@ export function useAnalyses(checkId: string | null, errorGroupId: string | null)
     `analyses?${JSON.stringify({ checkId, errorGroupId })}`,
     (page, signal) => {
       const query = {
-        limit: PART,
+        limit: PAGE_SIZE,
         page,
         ...(checkId === null ? {} : { checkId }),
         ...(errorGroupId === null ? {} : { errorGroupId }),

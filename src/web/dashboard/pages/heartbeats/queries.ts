@@ -2,7 +2,7 @@ import { api, bodyOf, pageOf } from '../../api/client.ts';
 import type { components, operations } from '../../api/openapi.d.ts';
 import { invalidate, type Query, useQuery } from '../../api/query.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
-import { PART, type Part, useList } from '../../parts/lists/use-list.ts';
+import { PAGE_SIZE, type Part, useList } from '../../parts/lists/use-list.ts';
 
 export type Heartbeat = components['schemas']['HeartbeatCheck'];
 export type HeartbeatStatus =
@@ -30,7 +30,7 @@ export function useStatuses(filter: HeartbeatFilter): {
   return useList<HeartbeatStatus>(
     `heartbeat statuses ${JSON.stringify(filter)}`,
     (page, signal) => {
-      const query = { ...filter, type: ['HEARTBEAT' as const], limit: PART, page };
+      const query = { ...filter, type: ['HEARTBEAT' as const], limit: PAGE_SIZE, page };
       return pageOf(api.GET('/v1/check-statuses', { params: { query }, signal }));
     },
     { on: ON },

@@ -2,7 +2,7 @@ import { api, pageOf } from '../../api/client.ts';
 import type { components } from '../../api/openapi.d.ts';
 import { invalidate, type Query, useQuery } from '../../api/query.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
-import { PART, useList } from '../../parts/lists/use-list.ts';
+import { PAGE_SIZE, useList } from '../../parts/lists/use-list.ts';
 
 export type Incident = components['schemas']['StatusPageIncident'];
 export type IncidentUpdate = Incident['incidentUpdates'][number];
@@ -19,7 +19,7 @@ export function useIncidents(state: 'open' | 'resolved') {
   return useList<Incident>(
     `incidents ${state}`,
     (page, signal) => {
-      const query = { state, sort: '-created_at' as const, limit: PART, page };
+      const query = { state, sort: '-created_at' as const, limit: PAGE_SIZE, page };
       return pageOf(api.GET('/v1/status-pages/incidents', { params: { query }, signal }));
     },
     { on: ['incident'] },

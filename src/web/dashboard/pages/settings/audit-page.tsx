@@ -4,7 +4,7 @@ import { may } from '../../api/signed-in-user.ts';
 import { FilterBar } from '../../parts/filter-bar.tsx';
 import { counted } from '../../parts/formats.ts';
 import { ListPanel } from '../../parts/lists/list-panel.tsx';
-import { PART, useList } from '../../parts/lists/use-list.ts';
+import { PAGE_SIZE, useList } from '../../parts/lists/use-list.ts';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { useUrlState } from '../../shell/url-state.ts';
@@ -88,7 +88,7 @@ function Log() {
   const list = useList<Entry>(key, (page, signal) => {
     const hours = Object.entries(HOURS).find(([name]) => name === since)?.[1];
     const query = {
-      limit: PART,
+      limit: PAGE_SIZE,
       page,
       ...(kind === undefined ? {} : { kind }),
       ...(action === undefined ? {} : { action }),

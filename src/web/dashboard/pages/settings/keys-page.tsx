@@ -11,7 +11,7 @@ import { FormError, problemOf, SelectField, TextField } from '../../parts/field.
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { keyText } from '../../parts/formats.ts';
 import { ListPanel } from '../../parts/lists/list-panel.tsx';
-import { PART, useList } from '../../parts/lists/use-list.ts';
+import { PAGE_SIZE, useList } from '../../parts/lists/use-list.ts';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
@@ -47,7 +47,7 @@ function Keys() {
   const [deleted, setDeleted] = useState<ApiKey | null>(null);
   const [showsRevoked, setShowsRevoked] = useState(false);
   const list = useList<ApiKey>(KEY, (page, signal) =>
-    pageOf(api.GET('/v1/api-keys', { params: { query: { limit: PART, page } }, signal })),
+    pageOf(api.GET('/v1/api-keys', { params: { query: { limit: PAGE_SIZE, page } }, signal })),
   );
   const all = list.query.data.value?.entries ?? [];
   const hasRevoked = all.some(({ revokedAt }) => revokedAt !== null);

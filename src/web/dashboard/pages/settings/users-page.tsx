@@ -10,7 +10,7 @@ import { Confirm } from '../../parts/dialogs/confirm.tsx';
 import { FormError, problemOf, SelectField, TextField } from '../../parts/field.tsx';
 import { FormDialog } from '../../parts/form-dialog.tsx';
 import { ListPanel } from '../../parts/lists/list-panel.tsx';
-import { PART, useList } from '../../parts/lists/use-list.ts';
+import { PAGE_SIZE, useList } from '../../parts/lists/use-list.ts';
 import type { Column } from '../../parts/table.tsx';
 import { TimeText } from '../../parts/time-text.tsx';
 import { showToast } from '../../parts/toast.tsx';
@@ -52,7 +52,7 @@ export function Page() {
 function Users() {
   const [removed, setRemoved] = useState<User | null>(null);
   const list = useList<User>('users', (page, signal) =>
-    pageOf(api.GET('/v1/users', { params: { query: { limit: PART, page } }, signal })),
+    pageOf(api.GET('/v1/users', { params: { query: { limit: PAGE_SIZE, page } }, signal })),
   );
   const change = useAction(async (user: User, role: Role) => {
     try {
@@ -154,7 +154,7 @@ function Users() {
 function Invitations() {
   const [withdrawn, setWithdrawn] = useState<Invitation | null>(null);
   const list = useList<Invitation>('invitations', (page, signal) =>
-    pageOf(api.GET('/v1/invitations', { params: { query: { limit: PART, page } }, signal })),
+    pageOf(api.GET('/v1/invitations', { params: { query: { limit: PAGE_SIZE, page } }, signal })),
   );
   const data = list.query.data.value;
   if (data !== null && data.entries.length === 0 && list.query.error.value === null) return null;

@@ -4,7 +4,7 @@ import { errorOf } from '../../api/errors.ts';
 import type { components, operations } from '../../api/openapi.d.ts';
 import { invalidate, type Query, useQuery } from '../../api/query.ts';
 import type { Loaded } from '../../parts/forms/use-saving.ts';
-import { PART, useList } from '../../parts/lists/use-list.ts';
+import { PAGE_SIZE, useList } from '../../parts/lists/use-list.ts';
 import { basePath } from '../../shell/base-path.ts';
 
 export type StatusPage = components['schemas']['StatusPage'];
@@ -30,7 +30,9 @@ export function usePages() {
   return useList<StatusPage>(
     'status pages',
     (page, signal) =>
-      pageOf(api.GET('/v1/status-pages', { params: { query: { limit: PART, page } }, signal })),
+      pageOf(
+        api.GET('/v1/status-pages', { params: { query: { limit: PAGE_SIZE, page } }, signal }),
+      ),
     { on: ON },
   );
 }
@@ -70,7 +72,7 @@ export function useSubscribers(id: string) {
   return useList<Subscriber>(`status page subscribers ${id}`, (page, signal) =>
     pageOf(
       api.GET('/v1/status-pages/{statusPageId}/subscribers', {
-        params: { path: { statusPageId: id }, query: { limit: PART, page } },
+        params: { path: { statusPageId: id }, query: { limit: PAGE_SIZE, page } },
         signal,
       }),
     ),

@@ -5,7 +5,7 @@ import { invalidate, useQuery } from '../../api/query.ts';
 export type Variable = components['schemas']['Variable'];
 export type VariableUse = Awaited<ReturnType<typeof readUses>>['uses'][number];
 
-const PART = 100;
+const PAGE_SIZE = 100;
 /** An account has at most 2,000. */
 const MAX_PAGES = 20;
 
@@ -13,10 +13,10 @@ const MAX_PAGES = 20;
 async function readVariables(signal: AbortSignal): Promise<readonly Variable[]> {
   const all: Variable[] = [];
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const query = { limit: PART, page };
+    const query = { limit: PAGE_SIZE, page };
     const { entries } = await pageOf(api.GET('/v1/variables', { params: { query }, signal }));
     all.push(...entries);
-    if (entries.length < PART) break;
+    if (entries.length < PAGE_SIZE) break;
   }
   return all;
 }

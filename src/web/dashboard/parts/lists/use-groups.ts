@@ -3,9 +3,9 @@ import { invalidate, type Query, useQuery } from '../../api/query.ts';
 import { count } from '../formats.ts';
 
 const KEY = 'all groups';
-const PART = 100;
+const PAGE_SIZE = 100;
 const MAX_PAGES = 10;
-const MAX_GROUPS = PART * MAX_PAGES;
+const MAX_GROUPS = PAGE_SIZE * MAX_PAGES;
 
 export interface Groups {
   /** The oldest first, at most MAX_GROUPS. */
@@ -27,11 +27,11 @@ async function readGroups(signal: AbortSignal): Promise<Groups> {
   const groups: { readonly id: number; readonly name: string }[] = [];
   let total: number | null = null;
   for (let page = 1; page <= MAX_PAGES; page += 1) {
-    const query = { limit: PART, page };
+    const query = { limit: PAGE_SIZE, page };
     const found = await pageOf(api.GET('/v1/check-groups', { params: { query }, signal }));
     groups.push(...found.entries.map(({ id, name }) => ({ id, name })));
     ({ total } = found);
-    if (found.entries.length < PART) break;
+    if (found.entries.length < PAGE_SIZE) break;
   }
   const isWhole = total === null ? groups.length < MAX_GROUPS : total <= groups.length;
   return {

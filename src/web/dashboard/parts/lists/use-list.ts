@@ -8,7 +8,7 @@ export interface Part<Entry> {
   readonly isAtLeast: boolean;
 }
 
-export const PART = 100;
+export const PAGE_SIZE = 100;
 
 /** A list that loads further pages on request. */
 export function useList<Entry>(
@@ -27,7 +27,7 @@ export function useList<Entry>(
         const part = await load(page, signal);
         entries.push(...part.entries);
         ({ total, isAtLeast } = part);
-        if (part.entries.length < PART) break;
+        if (part.entries.length < PAGE_SIZE) break;
       }
       return { entries, total, isAtLeast };
     },

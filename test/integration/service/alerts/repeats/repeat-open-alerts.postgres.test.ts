@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
-import { type AlertType, ENDS } from '../../../../../src/model/alerting/alert.ts';
+import { type AlertType, RECOVERY_TYPES } from '../../../../../src/model/alerting/alert.ts';
 import { insertDeliveries } from '../../../../../src/service/alerts/delivery/sql.ts';
 import { listFailingChannels } from '../../../../../src/service/alerts/monitoring-problems/detect.sql.ts';
 import {
@@ -463,7 +463,7 @@ describe.each(databases)('on %s', (kind) => {
       const asked = { pairs, atMs, finishedByMs: atMs };
       const repeated = (ends: readonly AlertType[]) =>
         store.transaction((tx) => repeatLastNotices(tx, { ...asked, ends }));
-      expect(await repeated(ENDS)).toBe(0);
+      expect(await repeated(RECOVERY_TYPES)).toBe(0);
       expect(await repeated([])).toBe(1);
     });
   });

@@ -4,15 +4,18 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  findProgram,
+  spawnEvidenceProcess,
+} from '../../../../src/agent/evidence/evidence-process.ts';
 import { endOrphans } from '../../../../src/agent/evidence/orphans.ts';
-import { findProgram, spawnOwn } from '../../../../src/agent/evidence/own-process.ts';
 import { captureLog } from '../../../support/log-capture.ts';
-import { ownProcessesOf } from '../../../support/process/own-processes.ts';
+import { evidenceProcessesOf } from '../../../support/process/evidence-processes.ts';
 import { makeTempFolder } from '../../../support/process/temp-folder.ts';
 
 describe('A child process of the agent', () => {
   it('has its output and how it ended', async () => {
-    const { pid, stdout, stderr, ended } = spawnOwn('traceroute', '/bin/sh', [
+    const { pid, stdout, stderr, ended } = spawnEvidenceProcess('traceroute', '/bin/sh', [
       '-c',
       'echo out; echo words >&2; exit 3',
     ]);
@@ -26,17 +29,17 @@ describe('A child process of the agent', () => {
     onTestFinished(() => {
       delete process.env.VEDETTE_TEST_PLANTED;
     });
-    const { stdout, stderr } = spawnOwn('capture', '/usr/bin/env', []);
+    const { stdout, stderr } = spawnEvidenceProcess('capture', '/usr/bin/env', []);
     stderr.resume();
     const names = (await text(stdout)).trim().split('\n');
     expect(names.map((line) => line.split('=')[0]).sort()).toEqual(['LC_ALL', 'PATH']);
   });
 
   it('is interrupted or killed', async () => {
-    const asked = spawnOwn('capture', '/bin/sleep', ['60']);
+    const asked = spawnEvidenceProcess('capture', '/bin/sleep', ['60']);
     asked.interrupt();
     expect(await asked.ended).toMatchObject({ code: null, signal: 'SIGINT' });
-    const killed = spawnOwn('capture', '/bin/sleep', ['60']);
+    const killed = spawnEvidenceProcess('capture', '/bin/sleep', ['60']);
     expect(await killed.kill()).toMatchObject({ code: null, signal: 'SIGKILL' });
     expect(await killed.kill()).toMatchObject({ code: null, signal: 'SIGKILL' });
     killed.interrupt();
@@ -46,7 +49,7 @@ describe('A child process of the agent', () => {
     ['is not there', 'ENOENT', () => '/nowhere/tcpdump'],
     ['is no program', 'EACCES', () => '/'],
   ])('of a program that %s has ended, with %s', async (_what, startError, path) => {
-    const { pid, stdout, stderr, ended, kill } = spawnOwn('capture', path(), []);
+    const { pid, stdout, stderr, ended, kill } = spawnEvidenceProcess('capture', path(), []);
     expect(pid).toBeNull();
     expect(await Promise.all([text(stdout), text(stderr)])).toEqual(['', '']);
     expect(await ended).toEqual({ code: null, signal: null, startError });
@@ -70,16 +73,16 @@ describe('A child process of the agent', () => {
 
 describe.skipIf(process.platform !== 'linux')('A process that a killed agent left', () => {
   it('is found by its name', async () => {
-    const own = spawnOwn('traceroute', '/bin/sleep', ['60']);
+    const own = spawnEvidenceProcess('traceroute', '/bin/sleep', ['60']);
     onTestFinished(async () => void (await own.kill()));
     const commandLine = readFileSync(`/proc/${own.pid}/cmdline`, 'utf8').split('\0');
     // The last part is the program: some programs read their name.
     expect(commandLine).toEqual([`vedette-traceroute:${process.pid}/sleep`, '60', '']);
-    expect(ownProcessesOf(process.pid, 'traceroute')).toEqual([own.pid]);
+    expect(evidenceProcessesOf(process.pid, 'traceroute')).toEqual([own.pid]);
   });
 
   it('is ended, but no process of this agent and none that only looks like one', async () => {
-    const own = spawnOwn('capture', '/bin/sleep', ['60']);
+    const own = spawnEvidenceProcess('capture', '/bin/sleep', ['60']);
     // Its parent is this process, not the one in its name.
     const left = [
       sleeper('vedette-capture:1/sleep'),
@@ -106,7 +109,7 @@ describe.skipIf(process.platform !== 'linux')('A process that a killed agent lef
       [null, 'SIGKILL'],
     ]);
     expect(others.map(alive)).toEqual([true, true, true]);
-    expect(ownProcessesOf(process.pid, 'capture')).toEqual([own.pid]);
+    expect(evidenceProcessesOf(process.pid, 'capture')).toEqual([own.pid]);
     expect(records()).toEqual([]);
   });
 });

@@ -5,10 +5,10 @@ import { basename, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { systemCodeOf } from '../../runtime/errors.ts';
 
-export const OWN_PROCESS_NAMES = ['capture', 'traceroute'] as const;
-export type OwnProcessName = (typeof OWN_PROCESS_NAMES)[number];
+export const EVIDENCE_PROCESS_NAMES = ['capture', 'traceroute'] as const;
+export type EvidenceProcessName = (typeof EVIDENCE_PROCESS_NAMES)[number];
 
-export interface OwnProcessEnd {
+export interface EvidenceProcessEnd {
   /** null if a signal ended it or it never started. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
@@ -16,18 +16,18 @@ export interface OwnProcessEnd {
   readonly startError: string | null;
 }
 
-export interface OwnProcess {
+export interface EvidenceProcess {
   /** null if it could not be started. */
   readonly pid: number | null;
   /** Read it to its end or destroy it: otherwise the process may block. */
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Never rejects. Output may still wait in the pipes; they end by themselves. */
-  readonly ended: Promise<OwnProcessEnd>;
+  readonly ended: Promise<EvidenceProcessEnd>;
   /** Sends SIGINT; does nothing after its end. */
   interrupt(): void;
   /** Sends SIGKILL; resolves when it has ended. */
-  kill(): Promise<OwnProcessEnd>;
+  kill(): Promise<EvidenceProcessEnd>;
 }
 
 /** Program directories. PATH is not used: anyone may have set it. */
@@ -63,11 +63,11 @@ export async function findProgram(
  * name if this agent is killed (orphans.ts). The last part is for programs that read their name:
  * traceroute uses IPv6 if it ends in 6, and BusyBox runs the command of that name.
  */
-export function spawnOwn(
-  name: OwnProcessName,
+export function spawnEvidenceProcess(
+  name: EvidenceProcessName,
   command: string,
   args: readonly string[],
-): OwnProcess {
+): EvidenceProcess {
   const argv0 = `vedette-${name}:${process.pid}/${basename(command)}`;
   let child: ChildProcess;
   try {
@@ -75,7 +75,7 @@ export function spawnOwn(
   } catch (error) {
     return notStarted(systemCodeOf(error) ?? 'unknown');
   }
-  const ended = new Promise<OwnProcessEnd>((resolve) => {
+  const ended = new Promise<EvidenceProcessEnd>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal, startError: null }));
     child.on('error', (error) => {
       // A signal that cannot be sent is an error event as well.
@@ -102,7 +102,7 @@ function quiet(pipe: Readable | null | undefined): Readable {
   return (pipe ?? Readable.from([])).on('error', () => {});
 }
 
-function notStarted(startError: string): OwnProcess {
+function notStarted(startError: string): EvidenceProcess {
   const ended = Promise.resolve({ code: null, signal: null, startError });
   const nothing = (): Readable => Readable.from([]);
   return {

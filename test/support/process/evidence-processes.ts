@@ -1,8 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { OwnProcessName } from '../../../src/agent/evidence/own-process.ts';
+import type { EvidenceProcessName } from '../../../src/agent/evidence/evidence-process.ts';
 
 /** The pids of the running processes that an agent with this pid has started for evidence. */
-export function ownProcessesOf(agentPid: number, name: OwnProcessName): readonly number[] {
+export function evidenceProcessesOf(
+  agentPid: number,
+  name: EvidenceProcessName,
+): readonly number[] {
   return readdirSync('/proc')
     .filter((entry) => /^\d+$/.test(entry))
     .filter((pid) => commandLineOf(pid).startsWith(`vedette-${name}:${agentPid}/`))
