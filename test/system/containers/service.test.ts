@@ -37,7 +37,9 @@ describe.skipIf(lack !== null)(
       expect(statusOf(pid, 'CapBnd')).toBe('0000000000000000');
       expect(await service.healthcheck()).toBe(0);
 
-      expect(await deployment.command('docker-migrate')).toContain('the database has all migrations');
+      expect(await deployment.command('docker-migrate')).toContain(
+        'the database has all migrations',
+      );
       await deployment.serviceIsReady();
       const { json } = await deployment.ask('/v1/private-locations');
       expect(JSON.stringify(json)).toContain(place.location);
