@@ -11,6 +11,8 @@ import { MAX_HEARTBEATS } from './stream-limits.ts';
 
 /** A client with more unread bytes is disconnected. It can resume with its last cursor. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
+/** Heartbeats in which a client must have read a batch of earlier events, which may be longer: a minute. */
+const MAX_HEARTBEATS_PER_BATCH = 4;
 /** The delay after which a client should reconnect. */
 const RECONNECT_MS = 2_000;
 
@@ -46,21 +48,27 @@ export async function streamEvents(
     raw.end();
   };
   stopping.addEventListener('abort', end, { once: true });
-  const send = (text: string): void => {
+  const endSlow = (): void => {
     if (ended.signal.aborted) return;
-    // The limit does not apply to a batch of earlier events: it may be longer, and the client could never resume.
-    if (raw.writableLength <= MAX_UNREAD_BYTES) {
-      raw.write(text);
-      return;
-    }
     events.countSlow();
     raw.destroy();
   };
+  const send = (text: string): void => {
+    if (ended.signal.aborted) return;
+    // The limit does not apply to a batch of earlier events: it may be longer, and the client could never resume.
+    if (raw.writableLength <= MAX_UNREAD_BYTES) raw.write(text);
+    else endSlow();
+  };
   let heartbeats = 0;
+  /** Since the client began to read a batch of earlier events; null if it has read all of them. */
+  let heartbeatsOfBatch: number | null = null;
   const onHeartbeat = async (): Promise<void> => {
     heartbeats += 1;
     if (heartbeats > MAX_HEARTBEATS || !(await isStillActive(request, apiKeys))) return end();
-    send(':\n\n');
+    if (heartbeatsOfBatch === null) return send(':\n\n');
+    // The rest of the batch keeps the connection open.
+    heartbeatsOfBatch += 1;
+    if (heartbeatsOfBatch > MAX_HEARTBEATS_PER_BATCH) endSlow();
   };
 
   reply.hijack();
@@ -76,7 +84,14 @@ export async function streamEvents(
     position: from,
     onEvents: (found) => send(found.map((one) => formatted(one, cursors.format)).join('')),
     onHeartbeat: () => void onHeartbeat(),
-    onBatch: () => drained(raw, ended.signal),
+    onBatch: () => {
+      const read = drained(raw, ended.signal);
+      if (read === null) return null;
+      heartbeatsOfBatch = 0;
+      return read.then(() => {
+        heartbeatsOfBatch = null;
+      });
+    },
   };
   // The client connects again, and resumes.
   await events.follow(follower, ended.signal).catch(end);

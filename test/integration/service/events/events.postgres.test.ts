@@ -676,6 +676,44 @@ describe.each(databases)('the events of an account on %s', (kind) => {
       expect(own().features.events.counts()).toMatchObject({ open: 0, slow: 0 });
     });
 
+    /** A client in the middle of 20 MB of earlier events, more than the kernel buffers. */
+    const openBehind = async (): Promise<EventClient> => {
+      await own().store.query(
+        `select record_event($1, 'check.updated', n::text, jsonb_build_object('text', repeat('x', 50000)))
+         from generate_series(0, 399) n`,
+        [accountId],
+      );
+      const behind = await EventClient.open(own(), key, { query: '?cursor=start' });
+      await behind.first(1);
+      behind.pause();
+      return behind;
+    };
+
+    it('reach a client that needs some heartbeats to read many earlier ones', async () => {
+      const behind = await openBehind();
+      const live = await openFromNow(own());
+      for (const _ of [1, 2, 3]) await beat(live);
+      behind.resume();
+      await behind.first(400);
+      const names = behind.received.map(({ data }) => data.resourceId);
+      expect(names).toEqual(Array.from({ length: 400 }, (_, number) => String(number)));
+      expect(own().features.events.counts()).toMatchObject({ slow: 0 });
+      await behind.close();
+      await live.close();
+    });
+
+    it('end for a client that stops reading in the middle of many earlier ones', async () => {
+      const behind = await openBehind();
+      const live = await openFromNow(own());
+      const { counts } = own().features.events;
+      while (counts().slow === 0 && !live.isEnded) await beat(live);
+      expect(counts()).toMatchObject({ slow: 1 });
+      behind.resume();
+      await behind.ended();
+      expect(behind.received.length).toBeLessThan(400);
+      await live.close();
+    });
+
     it('end soon after their key was revoked, and those of other keys go on', async () => {
       const { apiKeys } = own().features;
       const made = await apiKeys.create(accountId, { name: 'b', role: 'read' });
